@@ -1,0 +1,125 @@
+"""The training step and loop, against plain PyTorch and against themselves."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tests.helpers import number_pairs
+from transformer_lib.batching import TokenBatches, encode_pairs
+from transformer_lib.corpus.tokenizer import Tokenizer
+from transformer_lib.model import Transformer, TransformerConfig, count_parameters
+from transformer_lib.schedule import learning_rate, paper_adam
+from transformer_lib.training import (
+    TrainingConfig,
+    miniature_data,
+    miniature_model,
+    token_loss,
+    train,
+    train_miniature,
+    train_step,
+)
+
+
+@pytest.fixture(scope="module")
+def data() -> TokenBatches:
+    tokenizer = Tokenizer.train((text for pair in number_pairs(50) for text in pair), 300)
+    return TokenBatches(encode_pairs(number_pairs(97), tokenizer.encode_all), 59)
+
+
+def make_model(**changes) -> Transformer:
+    torch.manual_seed(3)
+    sizes = {"d_model": 12, "d_ff": 19, "num_heads": 2, "num_layers": 2, "dropout": 0.0, **changes}
+    return Transformer(TransformerConfig(300, **sizes)).double()
+
+
+def test_one_step_equals_plain_pytorch(data):
+    model, reference = make_model(), make_model()
+    batch = data.collate(data.epoch(0)[0])
+    optimizer = torch.optim.Adam(reference.parameters(), lr=0.01, betas=(0.9, 0.98), eps=1e-9)
+    logits = reference(batch.source, batch.target_in)
+    expected = F.cross_entropy(logits.transpose(1, 2), batch.target_out, ignore_index=0, label_smoothing=0.1)
+    expected.backward()
+    optimizer.step()
+
+    loss, tokens = train_step(model, [batch], paper_adam(model.parameters()), 0.01, 0.1)
+    assert loss == pytest.approx(expected.item())
+    assert tokens == int((batch.target_out != 0).sum())
+    for ours, theirs in zip(model.parameters(), reference.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_many_small_batches_give_the_update_of_one_large_batch(data):
+    indices = list(range(23))
+    one, many = make_model(), make_model()
+    train_step(one, [data.collate(indices)], paper_adam(one.parameters()), 0.01)
+    small = [data.collate(indices[:3]), data.collate(indices[3:4]), data.collate(indices[4:])]
+    train_step(many, small, paper_adam(many.parameters()), 0.01)
+    for ours, theirs in zip(many.parameters(), one.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-9, rtol=1e-7)
+
+
+def test_loop_follows_equation_3_and_learns(data):
+    model = make_model()
+    updates = train(model, data, TrainingConfig(max_updates=60, max_tokens=59, warmup_steps=30))
+    assert [update.number for update in updates] == list(range(1, 61))
+    for update in updates:
+        assert update.rate == pytest.approx(learning_rate(update.number, 12, 30))
+    first, last = (sum(u.loss for u in part) / 10 for part in (updates[:10], updates[-10:]))
+    assert last < first - 1
+
+
+def test_loop_stops_when_told(data):
+    updates = train(make_model(), data, TrainingConfig(max_updates=9), on_update=lambda update: update.number == 4)
+    assert len(updates) == 4
+
+
+def test_loop_names_the_update_whose_loss_is_not_finite(data):
+    model = make_model()
+    with torch.no_grad():
+        model.source_embedding.weight.fill_(math.nan)
+    with pytest.raises(FloatingPointError, match="update 1 is nan"):
+        train(model, data, TrainingConfig(max_updates=2))
+
+
+def test_token_loss_is_unsmoothed_and_leaves_the_mode(data):
+    model = make_model(dropout=0.5).train()
+    batches = [data.collate(rows) for rows in data.epoch(0)]
+    loss = token_loss(model, batches)
+    assert model.training
+    assert loss == token_loss(model, batches)
+    model.eval()
+    logits = [model(batch.source, batch.target_in).flatten(0, 1) for batch in batches]
+    targets = [batch.target_out.flatten() for batch in batches]
+    expected = F.cross_entropy(torch.cat(logits), torch.cat(targets), ignore_index=0)
+    assert loss == pytest.approx(expected.item())
+
+
+@pytest.mark.parametrize(
+    "changes", [{"max_updates": 0}, {"max_tokens": 0}, {"accumulate": 0}, {"warmup_steps": 0}, {"label_smoothing": 1.0}]
+)
+def test_training_config_names_a_value_that_makes_no_sense(changes):
+    (name, value), *_ = changes.items()
+    with pytest.raises(ValueError, match=rf"{name} .*{value}"):
+        TrainingConfig(**changes)
+
+
+def test_miniature_learns_and_is_repeatable():
+    losses = train_miniature(20, seed=5)
+    assert losses == train_miniature(20, seed=5)
+    assert losses != train_miniature(20, seed=6)
+    assert sum(losses[-5:]) / 5 < losses[0] - 0.5
+
+
+def test_miniature_has_about_300_000_parameters():
+    _, pairs = miniature_data()
+    assert pairs.dropped_empty == pairs.dropped_long == 0
+    assert 250_000 <= count_parameters(miniature_model()) <= 350_000
+
+
+def test_a_replaced_part_changes_the_losses():
+    def unscaled(query, key, value, mask=None):
+        return torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=4.0), None
+
+    assert train_miniature(5) != train_miniature(5, attend=unscaled)

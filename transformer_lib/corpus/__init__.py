@@ -1,0 +1,1 @@
+"""Text: the generated lab corpus, corpora from elsewhere, the tokenizer, and the files they live in."""

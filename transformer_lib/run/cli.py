@@ -1,0 +1,252 @@
+"""The command line: `transformer-lib lab | train | average | translate | evaluate`."""
+
+import json
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+import torch
+import tyro
+
+from transformer_lib.corpus.files import InputError, check_writable, decode_lines, read_lines
+from transformer_lib.corpus.lab import write_lab
+from transformer_lib.corpus.sources import ParallelCorpus, load_corpus
+from transformer_lib.decoding import average_weights
+from transformer_lib.run.evaluation import evaluate_corpus
+from transformer_lib.run.recipes import Recipe, recipe_for
+from transformer_lib.run.store import load_model, read_tensors, save_model, write_json
+from transformer_lib.run.trainer import Run
+from transformer_lib.run.translator import TranslationWarning, Translator
+
+
+@dataclass(frozen=True)
+class Lab:
+    """Write the generated English-German lab corpus: for each split a .tsv and a .jsonl with annotations."""
+
+    output: Path = Path("lab")
+    """Folder to write to."""
+    variant: Literal["lab", "lab-micro"] = "lab"
+    """The full corpus, or the small one for experiments of a minute."""
+    seed: int = 2017
+    """The same seed gives the same bytes."""
+    processes: int = 1
+    """How many processes generate; the result does not depend on it."""
+
+    def __call__(self) -> None:
+        """Write the files and name them."""
+        check_writable(self.output)
+        for path in write_lab(self.output, seed=self.seed, variant=self.variant, processes=self.processes):
+            print(path)
+
+
+@dataclass(frozen=True)
+class Train:
+    """Train a model on a corpus: lab, lab-micro, multi30k-en-de, multi30k-en-fr, or your own text."""
+
+    data: str | None = None
+    """A corpus by name, or a tab-separated file: source, target. The lab corpus when nothing is given."""
+    source: Path | None = None
+    """In place of --data: a text file, one sentence a line,"""
+    target: Path | None = None
+    """and its translation, line by line."""
+    output: Path | None = None
+    """Folder of the run; runs/<data> when not given."""
+    config: Literal["tiny", "base", "big"] | None = None
+    """Model size; the recipe's when not given."""
+    resume: bool = False
+    """Continue the run in the output folder from its newest checkpoint."""
+    max_updates: int | None = None
+    """Updates in all; the recipe's when not given."""
+    max_minutes: float | None = None
+    """Stop after this many minutes of training, with a checkpoint."""
+    max_tokens: int | None = None
+    """Tokens a side in a batch, padding included."""
+    accumulate: int | None = None
+    """Batches to an update."""
+    warmup_steps: int | None = None
+    """Updates until the learning rate peaks (equation 3)."""
+    rate_scale: float | None = None
+    """Factor on equation 3; the paper's is 1."""
+    vocab_size: int | None = None
+    """Pieces of the joint vocabulary."""
+    dropout: float | None = None
+    """Dropout of the model."""
+    seed: int | None = None
+    """Seed of weights, batches and dropout."""
+    device: str = "cuda" if torch.cuda.is_available() else "cpu"
+    """Where to train."""
+    quiet: bool = False
+    """No progress bar."""
+
+    def __call__(self) -> None:
+        """Train, average, score on the test split, and write results.json."""
+        corpus = open_corpus(self.data, self.source, self.target)
+        folder = self.output or Path("runs") / Path(corpus.name).name.split(".")[0]
+        run = Run(folder, corpus, self.recipe(corpus), self.device, self.max_minutes, self.quiet)
+        run.train(self.resume)
+        if run.was_interrupted:
+            return
+        results = evaluate_corpus(
+            Translator.load(folder / "model", device=self.device).translate, corpus, search_of(run.recipe)
+        )
+        write_json(folder / "results.json", results)
+        print(f"test: BLEU {results['test']['bleu']}, exact match {results['test']['exact_match']} %")
+        print(f"the model: {folder / 'model'}")
+
+    def recipe(self, corpus: ParallelCorpus) -> Recipe:
+        """The corpus's recipe with what the command line changes in it."""
+        recipe = recipe_for(corpus.name)
+        recipe = replace(
+            recipe,
+            config=self.config or recipe.config,
+            vocab_size=self.vocab_size or recipe.vocab_size,
+            model=recipe.model if self.dropout is None else {**recipe.model, "dropout": self.dropout},
+        )
+        return recipe.with_training(
+            max_updates=self.max_updates,
+            max_tokens=self.max_tokens,
+            accumulate=self.accumulate,
+            warmup_steps=self.warmup_steps,
+            rate_scale=self.rate_scale,
+            seed=self.seed,
+        )
+
+
+def open_corpus(data: str | None, source: Path | None, target: Path | None) -> ParallelCorpus:
+    """The corpus that the options name; the lab corpus when they name none."""
+    if data is None and source is None and target is None:
+        data = "lab"
+    return load_corpus(data, source=source, target=target)
+
+
+def search_of(recipe: Recipe) -> dict[str, float]:
+    """How the recipe decodes."""
+    return {"beam_size": recipe.beam_size, "length_penalty": recipe.length_penalty}
+
+
+@dataclass(frozen=True)
+class Average:
+    """Average the weights of several checkpoints of one training (section 6.1)."""
+
+    checkpoints: Annotated[tuple[Path, ...], tyro.conf.Positional]
+    """Folders of checkpoints."""
+    output: Path = Path("average")
+    """Folder to write the model to."""
+
+    def __call__(self) -> None:
+        """Write the model."""
+        check_writable(self.output)
+        if not self.checkpoints:
+            raise InputError("name the checkpoints to average")
+        model, tokenizer = load_model(self.checkpoints[0])
+        states = [read_tensors(path / "model.safetensors") for path in self.checkpoints]
+        model.load_state_dict(average_weights(states), strict=False)
+        save_model(self.output, model, tokenizer)
+        print(self.output)
+
+
+@dataclass(frozen=True)
+class Translate:
+    """Translate lines from a file or from standard input to standard output."""
+
+    model: str = "lab-en-de"
+    """A shipped model, or the folder of your own."""
+    input: Path | None = None
+    """Text, a sentence a line; standard input when not given."""
+    beam_size: int = 4
+    """Hypotheses kept at each step (section 6.1)."""
+    length_penalty: float = 0.6
+    """The exponent alpha of the length penalty."""
+    strict: bool = False
+    """Refuse lines that are too long, in place of cutting them."""
+    device: str = "cpu"
+    """Where to translate."""
+
+    def __call__(self) -> None:
+        """Print a translation for each line, an empty one for an empty line."""
+        translator = Translator.load(self.model, device=self.device)
+        if self.input is None and sys.stdin.isatty():
+            for line in sys.stdin:
+                self.print_translations(translator, [line])
+        else:
+            self.print_translations(translator, self.read_all())
+
+    def read_all(self) -> list[str]:
+        """Every line; InputError names the first byte that is not UTF-8, before anything is printed."""
+        if self.input is None:
+            return decode_lines(sys.stdin.buffer.read(), "standard input")
+        return read_lines(self.input)
+
+    def print_translations(self, translator: Translator, lines: list[str]) -> None:
+        """Translations to standard output, warnings to standard error."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", TranslationWarning)
+            outputs = translator.translate(
+                lines,
+                beam_size=self.beam_size,
+                length_penalty=self.length_penalty,
+                strict=self.strict,
+                progress=len(lines) > 1,
+            )
+        for warning in caught:
+            print(f"warning: {warning.message}", file=sys.stderr)
+        for output in outputs:
+            print(output, flush=True)
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Score a model on the test split of a corpus, in full: BLEU with signature, exact match, phenomena."""
+
+    model: str = "lab-en-de"
+    """A shipped model, or the folder of your own."""
+    data: str | None = None
+    """As for train: a corpus by name, or a tab-separated file. The lab corpus when nothing is given."""
+    source: Path | None = None
+    """In place of --data: a text file, one sentence a line,"""
+    target: Path | None = None
+    """and its translation, line by line."""
+    output: Path | None = None
+    """A JSON file to write the scores to, beside printing them."""
+    device: str = "cpu"
+    """Where to translate."""
+
+    def __call__(self) -> None:
+        """Print the scores as JSON."""
+        corpus = open_corpus(self.data, self.source, self.target)
+        if self.output is not None:
+            check_writable(self.output.parent)
+        translator = Translator.load(self.model, device=self.device)
+        results = evaluate_corpus(translator.translate, corpus, search_of(recipe_for(corpus.name)))
+        if self.output is not None:
+            write_json(self.output, results)
+        print(json.dumps(results, indent=2))
+
+
+COMMANDS: dict[str, Callable[[], None]] = {
+    "lab": Lab,
+    "train": Train,
+    "average": Average,
+    "translate": Translate,
+    "evaluate": Evaluate,
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; wrong input gives one line on standard error and exit code 2."""
+    command = tyro.extras.subcommand_cli_from_dict(COMMANDS, prog="transformer-lib", args=arguments)
+    try:
+        command()
+    except InputError as error:
+        print(f"transformer-lib: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

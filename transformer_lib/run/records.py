@@ -1,0 +1,76 @@
+"""What a run did: a log of JSON lines, and the circumstances that a reader needs to judge a number."""
+
+import json
+import platform
+import subprocess
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transformer_lib.corpus.files import shipped, write_atomically
+from transformer_lib.run.store import read_json
+
+
+class Log:
+    """JSON lines, appended as they come; what lies past the checkpoint resumed from is cut off."""
+
+    def __init__(self, path: Path, keep_until: int = 0) -> None:
+        self.path = Path(path)
+        kept = [entry for entry in read_log(path) if entry["update"] <= keep_until] if keep_until else []
+        write_atomically(self.path, "".join(json.dumps(entry) + "\n" for entry in kept))
+
+    def write(self, update: int, **values: Any) -> None:
+        """Add one line."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"update": update, **values}) + "\n")
+
+    def seconds(self) -> float:
+        """Training time that the log knows of."""
+        return max((entry.get("seconds", 0.0) for entry in read_log(self.path)), default=0.0)
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """The lines of a log, oldest first; a last line that was cut short is left out."""
+    entries = []
+    for line in Path(path).read_text(encoding="utf-8").splitlines() if Path(path).exists() else []:
+        try:
+            entries.append(json.loads(line))
+        except json.JSONDecodeError:
+            break
+    return entries
+
+
+def environment() -> dict[str, Any]:
+    """Versions, device, date and commit: where the numbers of a record were measured."""
+    device = torch.cuda.get_device_name() if torch.cuda.is_available() else f"CPU, {torch.get_num_threads()} threads"
+    return {
+        "date": date.today().isoformat(),
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "device": device,
+        "machine": platform.machine(),
+        "commit": commit(),
+    }
+
+
+def commit() -> str | None:
+    """The commit of the checkout this library is imported from, or None outside one."""
+    try:
+        here = Path(__file__).parent
+        answer = subprocess.run(["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return answer.stdout.strip()
+
+
+def load_record(name: str) -> dict[str, Any]:
+    """A recorded run that ships with the book: its recipe, log, results and environment."""
+    folder = shipped(f"runs/{name}")
+    return {
+        "recipe": read_json(folder / "recipe.json"),
+        "results": read_json(folder / "results.json"),
+        "environment": read_json(folder / "environment.json"),
+        "log": read_log(folder / "log.jsonl"),
+    }
