@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from transformer_lib.attention import fused_attention
-from transformer_lib.inspection import attention_sublayers, record_attention
+from transformer_lib.inspection import attention_sublayers, by_word, record_attention
 from transformer_lib.model import Transformer, TransformerConfig
 
 
@@ -71,3 +71,18 @@ def test_recording_refuses_a_compiled_model(compile_model):
     compiled = compile_model(make_model())
     with pytest.raises(RuntimeError, match="compiled"), record_attention(compiled):
         pass
+
+
+def test_by_word_sums_key_pieces_and_averages_query_pieces():
+    torch.manual_seed(0)
+    weights = torch.rand(2, 3, 5, 7).softmax(-1)
+    query_words, key_words = [0, 0, 1, 2, 2], [0, 1, 1, 1, 2, 3, 3]
+    found = by_word(weights, query_words, key_words)
+    assert found.shape == (2, 3, 3, 4)
+    for q in range(3):
+        for k in range(4):
+            rows = [i for i, word in enumerate(query_words) if word == q]
+            columns = [j for j, word in enumerate(key_words) if word == k]
+            expected = sum(weights[:, :, i, j] for i in rows for j in columns) / len(rows)
+            torch.testing.assert_close(found[:, :, q, k], expected)
+    torch.testing.assert_close(found.sum(-1), torch.ones(2, 3, 3))

@@ -8,17 +8,23 @@ Modules:
 - `transformer_lib.corpus.lab.grammar`: The constructions of the corpus by name.
 - `transformer_lib.corpus.lab.splits`: The splits of the corpus: which sentences belong to which, in blocks that any process can write."""
 
+from importlib.metadata import version
+
 from transformer_lib.attention import fused_attention, scaled_dot_product_attention
 from transformer_lib.decoding import Hypothesis, beam_search, greedy_search
 from transformer_lib.inspection import record_attention
 from transformer_lib.model import Transformer, TransformerConfig, count_parameters
 from transformer_lib.multi_head import MultiHeadAttention
+from transformer_lib.run.translator import Translator
+
+__version__ = version("transformer-lib")
 
 __all__ = [
     "Hypothesis",
     "MultiHeadAttention",
     "Transformer",
     "TransformerConfig",
+    "Translator",
     "beam_search",
     "count_parameters",
     "fused_attention",

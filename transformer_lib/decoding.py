@@ -163,16 +163,22 @@ def beam_search(
     beam_size: int = 4,
     length_penalty: float = 0.6,
     max_extra_tokens: int = 50,
+    num_hypotheses: int | None = None,
 ) -> list[list[Hypothesis]]:
     """The best translations of each sentence that a beam finds, best first (section 6.1).
 
     A step extends every live hypothesis by every token and looks at the 2 · `beam_size` likeliest:
-    those that end with eos are finished, the best `beam_size` of the others live on. Two sentences of
-    a batch do not affect each other.
+    those that end with eos are finished, the best `beam_size` of the others live on. Of the finished
+    ones `num_hypotheses` are kept, by default `beam_size`; to ask for fewer is faster and finds the same
+    best ones. Two sentences of a batch do not affect each other.
     """
-    if beam_size < 1 or max_extra_tokens < 0:
-        raise ValueError(f"beam_size must be at least 1 and max_extra_tokens 0, got {beam_size}, {max_extra_tokens}")
-    beams = [Beam(limit, beam_size, length_penalty) for limit in output_limits(source, model, max_extra_tokens)]
+    size = beam_size if num_hypotheses is None else num_hypotheses
+    if beam_size < 1 or size < 1 or max_extra_tokens < 0:
+        raise ValueError(
+            "beam_size and num_hypotheses must be at least 1 and max_extra_tokens 0, "
+            f"got {beam_size}, {size} and {max_extra_tokens}"
+        )
+    beams = [Beam(limit, size, length_penalty) for limit in output_limits(source, model, max_extra_tokens)]
     live = LiveBeams.begin(model, source, beam_size)
     while len(live.rows):
         live = advance(model, live, beams)

@@ -51,6 +51,14 @@ class TransformerConfig:
         for name in ("vocab_size", "d_model", "d_ff", "num_heads", "num_layers", "max_positions"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("d_k", "d_v"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        special = (self.pad_id, self.bos_id, self.eos_id)
+        if len(set(special)) < 3 or min(special) < 0 or max(special) >= self.vocab_size:
+            raise ValueError(
+                f"pad_id, bos_id, eos_id must be three different ids below {self.vocab_size}, not {special}"
+            )
         for name in ("dropout", "attention_dropout", "activation_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} must be in [0, 1), not {getattr(self, name)}")
@@ -71,7 +79,8 @@ class TransformerConfig:
     @classmethod
     def big(cls, vocab_size: int, **changes: Any) -> "TransformerConfig":
         """The big model of Table 3: d_model 1024, d_ff 4096, 16 heads, dropout 0.3."""
-        return cls(vocab_size, **{"d_model": 1024, "d_ff": 4096, "num_heads": 16, "dropout": 0.3, **changes})
+        sizes = {"d_model": 1024, "d_ff": 4096, "num_heads": 16, "dropout": 0.3}
+        return cls(vocab_size, **{**sizes, **changes})
 
     @classmethod
     def tiny(cls, vocab_size: int, **changes: Any) -> "TransformerConfig":
@@ -157,7 +166,8 @@ class Transformer(nn.Module):
         tied = config.tie_embeddings
         self.target_embedding = self.source_embedding if tied else chosen.embedding(config.vocab_size, config.d_model)
         self.output = self.source_embedding if tied else chosen.embedding(config.vocab_size, config.d_model)
-        self.source_positions, self.target_positions = chosen.positions(config), chosen.positions(config)
+        self.source_positions = chosen.positions(config)
+        self.target_positions = chosen.positions(config)
         self.dropout = nn.Dropout(config.dropout)
         self.encoder, self.decoder = build_stacks(config, chosen)
         self.apply(initialize_linear)

@@ -42,7 +42,8 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         if (d_k is None or d_v is None) and d_model % num_heads:
             raise ValueError(f"d_model = {d_model} is not divisible by num_heads = {num_heads}: give d_k and d_v")
-        d_k, d_v = d_k or d_model // num_heads, d_v or d_model // num_heads
+        d_k = d_model // num_heads if d_k is None else d_k
+        d_v = d_model // num_heads if d_v is None else d_v
         self.num_heads, self.attention_dropout, self.attend = num_heads, attention_dropout, attend
         self.w_q = nn.Linear(d_model, num_heads * d_k, bias=bias)
         self.w_k = nn.Linear(d_model, num_heads * d_k, bias=bias)

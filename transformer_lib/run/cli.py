@@ -1,6 +1,7 @@
 """The command line: `transformer-lib lab | train | average | translate | evaluate`."""
 
 import json
+import shlex
 import sys
 import warnings
 from collections.abc import Callable
@@ -85,7 +86,8 @@ class Train:
         """Train, average, score on the test split, and write results.json."""
         corpus = open_corpus(self.data, self.source, self.target)
         folder = self.output or Path("runs") / Path(corpus.name).name.split(".")[0]
-        run = Run(folder, corpus, self.recipe(corpus), self.device, self.max_minutes, self.quiet)
+        command = shlex.join(["transformer-lib", *sys.argv[1:]])
+        run = Run(folder, corpus, self.recipe(corpus), self.device, self.max_minutes, self.quiet, command)
         run.train(self.resume)
         if run.was_interrupted:
             return

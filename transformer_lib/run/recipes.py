@@ -42,9 +42,10 @@ class Recipe:
 # never reach its peak rate with them, so each recipe names its own warm-up and a scale of equation 3.
 LAB = Recipe(
     vocab_size=1200,
-    training=TrainingConfig(max_updates=4000, max_tokens=2048, warmup_steps=600, rate_scale=0.9),
-    evaluate_every=250,
+    training=TrainingConfig(max_updates=5600, max_tokens=1024, warmup_steps=800),
+    evaluate_every=500,
     checkpoint_every=100,
+    average_last=10,
 )
 LAB_MICRO = Recipe(
     model={"d_model": 64, "num_layers": 2},

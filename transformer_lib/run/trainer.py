@@ -37,6 +37,7 @@ class Run:
     device: str = "cpu"
     max_minutes: float | None = None
     quiet: bool = False
+    command: str = ""  # what started it, for the record
     tokenizer: Tokenizer = field(init=False)
     model: Transformer = field(init=False)
     was_interrupted: bool = field(init=False, default=False)
@@ -116,7 +117,8 @@ class Run:
         if not resume:
             self.folder.mkdir(parents=True, exist_ok=True)
             self.tokenizer.save(self.folder / "tokenizer.model")
-            write_atomically(self.folder / "environment.json", json.dumps(environment(), indent=2) + "\n")
+            circumstances = {"command": self.command, **environment()}
+            write_atomically(self.folder / "environment.json", json.dumps(circumstances, indent=2) + "\n")
         write_atomically(self.folder / "recipe.json", json.dumps(self.description(), indent=2) + "\n")
         if pairs.dropped_empty or pairs.dropped_long:
             self.say(

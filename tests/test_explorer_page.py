@@ -1,0 +1,204 @@
+"""The attention explorer in a real browser: mouse, keyboard, light and dark, wide and narrow."""
+
+import re
+
+import pytest
+from figure_page import chromium, open_figure
+from test_charts import HEADS, LAYERS, SOURCE, TARGET, make_example
+
+from transformer_lib.charts import attention_explorer, bar_chart, heat_map, house_style, line_chart
+
+EXAMPLE = make_example(title="five and seven tokens", gold=[(1, 0)])
+WEIGHTS = {"encoder": EXAMPLE.encoder, "decoder": EXAMPLE.decoder, "cross": EXAMPLE.cross}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def explorer():
+    return attention_explorer([EXAMPLE, make_example(SOURCE[:2], TARGET[:3], title="two and three tokens")])
+
+
+@pytest.fixture
+def page(browser, explorer):
+    page = open_figure(browser, explorer)
+    yield page
+    complaints = page.complaints
+    page.close()
+    assert complaints == []
+
+
+def cells(page):
+    """What each cell says of itself to a screen reader, row by row."""
+    return page.eval_on_selector_all(
+        "[aria-roledescription='rect mark']", "cells => cells.map(cell => cell.getAttribute('aria-label'))"
+    )
+
+
+def expected_cells(example, kind, layer, head):
+    queries, keys = example.labels(kind)
+    weights = getattr(example, kind)[layer, head]
+    for i, query in enumerate(queries):
+        for j, key in enumerate(keys):
+            yield query, key, weights[i, j], kind == "decoder" and j > i
+
+
+def assert_cells(page, example, kind, layer, head):
+    found = cells(page)
+    expected = list(expected_cells(example, kind, layer, head))
+    assert len(found) == len(expected)
+    for text, (query, key, weight, masked) in zip(found, expected, strict=True):
+        if masked:
+            assert text == f"query {query} may not attend to key {key}"
+        else:
+            start, value = text.rsplit(", ", 1)
+            assert start == f"query {query} attends to key {key}"
+            assert abs(float(value) - weight) <= 0.016 + 0.005
+
+
+def axis_labels(page, side):
+    """Words along the axis of the heat map, in order."""
+    return page.eval_on_selector_all(
+        f".role-axis[aria-label*=\"titled '{side}'\"] .role-axis-label text",
+        "words => words.map(word => word.textContent)",
+    )
+
+
+def control(page, name):
+    return page.locator(f".vega-bindings [name={name}]")
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_kind_chosen_by_keyboard_shows_its_weights_with_its_words(page, kind):
+    steps = list(WEIGHTS).index(kind)
+    control(page, "kind").focus()
+    for _ in range(steps):
+        page.keyboard.press("ArrowDown")
+    page.evaluate("async () => { await view.runAsync(); }")
+    queries, keys = EXAMPLE.labels(kind)
+    assert axis_labels(page, "query") == list(queries)
+    assert axis_labels(page, "key") == list(keys)
+    assert_cells(page, EXAMPLE, kind, 0, 0)
+
+
+def test_cross_attention_asks_with_the_target_and_answers_with_the_source(page):
+    control(page, "kind").select_option(label="cross-attention")
+    page.evaluate("async () => { await view.runAsync(); }")
+    assert axis_labels(page, "query") == TARGET
+    assert axis_labels(page, "key") == SOURCE
+
+
+def test_layer_and_head_chosen_by_keyboard_change_the_cells(page):
+    for name in ("layer", "head"):
+        control(page, name).focus()
+        page.keyboard.press("End")
+    page.evaluate("async () => { await view.runAsync(); }")
+    assert_cells(page, EXAMPLE, "encoder", LAYERS - 1, HEADS - 1)
+
+
+def test_another_sentence_brings_its_own_words(page):
+    control(page, "sentence").select_option(label="two and three tokens")
+    control(page, "kind").select_option(label="cross-attention")
+    page.evaluate("async () => { await view.runAsync(); }")
+    assert axis_labels(page, "query") == TARGET[:3]
+    assert axis_labels(page, "key") == SOURCE[:2]
+
+
+def strongest(example, query):
+    weights = example.encoder[0, 0, query]
+    return example.source[weights.argmax()], weights.max()
+
+
+def assert_singled_out(page, query):
+    """The sentence above the map and the cells agree on the query that stands out."""
+    key, weight = strongest(EXAMPLE, query)
+    said = re.search(r"Query “(.+)” attends most to key “(.+)”, ([\d.]+)", page.inner_text("#figure"))
+    assert said.groups()[:2] == (SOURCE[query], key)
+    assert abs(float(said[3]) - weight) <= 0.016 + 0.005
+    opacity = page.eval_on_selector_all(
+        "[aria-roledescription='rect mark']", "cells => cells.map(cell => Number(cell.getAttribute('opacity') ?? 1))"
+    )
+    rows = [opacity[i * len(SOURCE) : (i + 1) * len(SOURCE)] for i in range(len(SOURCE))]
+    assert [min(row) == max(row) == 1 for row in rows] == [i == query for i in range(len(SOURCE))]
+
+
+def test_hover_singles_out_the_query_under_the_pointer(page):
+    page.locator("[aria-roledescription='rect mark']").nth(2 * len(SOURCE) + 1).hover()
+    page.evaluate("async () => { await view.runAsync(); }")
+    assert_singled_out(page, 2)
+
+
+def test_query_chosen_by_keyboard_is_singled_out_as_by_hover(page):
+    control(page, "query").focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    page.evaluate("async () => { await view.runAsync(); }")
+    assert_singled_out(page, 3)
+
+
+def test_masked_cells_are_hatched(page):
+    control(page, "kind").select_option(label="decoder self-attention")
+    page.evaluate("async () => { await view.runAsync(); }")
+    assert "Hatched: masked" in page.inner_text("#figure")
+    strokes = page.locator(".mark-rule line[stroke=gray]").count()
+    assert strokes == len(TARGET) * (len(TARGET) - 1) // 2
+
+
+def test_every_control_has_a_name(page):
+    names = page.eval_on_selector_all(
+        ".vega-bindings select, .vega-bindings input",
+        "inputs => inputs.map(input => input.labels[0]?.innerText.trim())",
+    )
+    assert len(names) == 5
+    assert all(names)
+
+
+def test_export_menu_offers_svg_and_png_only(page):
+    assert page.eval_on_selector_all(".vega-actions a", "links => links.map(link => link.textContent)") == [
+        "Save as SVG",
+        "Save as PNG",
+    ]
+    svg = page.evaluate("view.toSVG()")
+    assert svg.count("<path") > len(SOURCE) ** 2
+    assert "sleeps" in svg
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_explorer_fits_the_page_and_follows_its_color(browser, explorer, width, mode):
+    page = open_figure(browser, explorer, width=width, mode=mode)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    label = page.locator(".role-axis-label text").first
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    assert label.evaluate("word => getComputedStyle(word).fill") == ink
+    map_box, lines_box = (
+        page.locator(f".{name}_group").bounding_box() for name in ("attention_map", "attention_lines")
+    )
+    beside = lines_box["x"] >= map_box["x"] + map_box["width"]
+    assert beside == (width == 1280)
+    assert page.complaints == []
+    page.close()
+
+
+def figures():
+    """Every chapter figure, also the ones with one series, a mask, negative values."""
+    columns = {"step": [1, 2, 3], "tiny": [3.0, 2.0, 1.5], "base": [4.0, 1.0, 0.5]}
+    yield "lines", line_chart(columns, "step", ["tiny", "base"], log_y=True, points=True, title="Loss")
+    yield "bars", bar_chart({"word": ["der", "die"], "p": [0.7, 0.3]}, "p", "word")
+    yield "columns", bar_chart({"length": [1, 2], "count": [7, 3]}, "length", "count", horizontal=False)
+    mask = [[True, False], [True, True]]
+    yield "mask", heat_map([[1, 0], [0.4, 0.6]], row_title="query", column_title="key", mask=mask, show_values=True)
+    yield "signs", heat_map([[-1, 0.5, 1]], row_title="position", column_title="dimension", width="container")
+
+
+@pytest.mark.parametrize(("name", "chart"), list(figures()))
+def test_chapter_figures_draw_without_a_complaint(browser, name, chart):
+    house_style()
+    page = open_figure(browser, chart, width=360)
+    assert page.locator("#figure svg [role=graphics-symbol]").count() > 0, name
+    assert page.complaints == []
+    page.close()

@@ -1,0 +1,1 @@
+"""What builds, checks and serves this repository; nothing here is installed."""
