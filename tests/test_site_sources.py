@@ -8,10 +8,10 @@ import altair
 import nbformat
 import pytest
 import yaml
-from built_site import ROOT
+from built_site import CHAPTERS, ROOT
 from packaging.requirements import Requirement
 
-from tools import address, vendor
+from tools import address, references, vendor
 
 FIRST_CELL = """\
 import sys
@@ -98,6 +98,15 @@ def test_first_code_cell_installs_the_library_on_colab_only(path):
     first = next(cell for cell in cells if cell.cell_type == "code")
     assert first.source == FIRST_CELL.format(address=address.repository())
     assert first.metadata.get("tags") == ["remove-cell"]
+
+
+def test_contents_name_each_chapter_by_number_and_title():
+    parts = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
+    chapters = [chapter for part in parts for chapter in part["chapters"] if "title" in chapter]
+    assert [chapter["file"] for chapter in chapters] == CHAPTERS
+    for chapter in chapters:
+        heading = references.TITLE.search(references.markdown(ROOT / "book" / f"{chapter['file']}.ipynb"))[1]
+        assert chapter["title"] == f"{int(chapter['file'][:2])}. {heading}"
 
 
 def requirements_of_pyproject() -> set[str]:
