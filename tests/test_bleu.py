@@ -10,7 +10,7 @@ from transformer_lib.corpus.bleu import bleu, moses_tokenize, tokenized_bleu
 from transformer_lib.corpus.files import InputError, read_lines
 
 needs_data = pytest.mark.skipif(
-    not os.environ.get("TRANSFORMER_DATA"), reason="TRANSFORMER_DATA names no folder with the real Multi30k"
+    not os.environ.get("TRANSFORMER_DATA"), reason="needs TRANSFORMER_DATA: a folder with the real Multi30k"
 )
 
 

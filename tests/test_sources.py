@@ -20,7 +20,7 @@ from transformer_lib.corpus.sources import CORPORA, load_corpus
 from transformer_lib.corpus.tokenizer import word_spans
 
 needs_data = pytest.mark.skipif(
-    not os.environ.get("TRANSFORMER_DATA"), reason="TRANSFORMER_DATA names no folder with the real corpora"
+    not os.environ.get("TRANSFORMER_DATA"), reason="needs TRANSFORMER_DATA: a folder with the real corpora"
 )
 
 

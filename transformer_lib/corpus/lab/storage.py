@@ -29,7 +29,8 @@ def write_lab(folder: str | os.PathLike, *, seed: int = 2017, variant: str = "la
         pass
     paths = []
     for split in SPLITS:
-        examples = generate(split, seed=seed, variant=variant, processes=processes)
+        workers = processes if split == "train" else 1  # the others are made before a process has started
+        examples = generate(split, seed=seed, variant=variant, processes=workers)
         contents = {
             folder / f"{split}.tsv": "".join([f"{example.source}\t{example.target}\n" for example in examples]),
             folder / f"{split}.jsonl": "".join([example.to_json() + "\n" for example in examples]),
