@@ -17,6 +17,8 @@ def label_smoothing_loss(
     The wanted token gets 1 - ε + ε/V, every other one ε/V, where V is the whole vocabulary:
     PyTorch's convention, one of three in use. Positions whose target is `pad_id` count nothing.
     """
+    if not 0 <= smoothing < 1:
+        raise ValueError(f"smoothing must be in [0, 1), not {smoothing}")
     return F.cross_entropy(
         logits.flatten(0, -2), target.flatten(), ignore_index=pad_id, label_smoothing=smoothing, reduction="sum"
     )

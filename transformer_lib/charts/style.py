@@ -31,6 +31,7 @@ CONFIG = {
         "titleFontSize": 12,
     },
     "legend": {"labelColor": INK, "titleColor": INK, "titleFontWeight": "normal", "labelFontSize": 11},
+    "header": {"labelColor": INK, "titleColor": INK},
     "text": {"color": INK},
     "range": {"category": SERIES},
 }
