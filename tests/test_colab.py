@@ -147,6 +147,6 @@ def test_chapter_runs_on_a_machine_like_colab(colab_machine, edition, tmp_path, 
     notebook = nbformat.read(path, as_version=4)
     notebook.cells.insert(2, nbformat.v4.new_code_cell("import transformer_lib; transformer_lib.__file__"))
     monkeypatch.setenv("JUPYTER_PATH", str(colab_machine / "jupyter"))
-    NotebookClient(notebook, kernel_name="colab", timeout=300, resources={"metadata": {"path": tmp_path}}).execute()
+    NotebookClient(notebook, kernel_name="colab", timeout=600, resources={"metadata": {"path": tmp_path}}).execute()
     place = notebook.cells[2].outputs[0]["data"]["text/plain"]
     assert str(colab_machine) in place

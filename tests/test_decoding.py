@@ -111,6 +111,21 @@ def test_beam_search_does_not_depend_on_the_batch():
         assert_same([greedy], greedy_search(model, torch.tensor([source]), max_extra_tokens=4))
 
 
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0, -0.7])
+def test_keeping_fewer_hypotheses_finds_the_same_best_ones(alpha):
+    for seed in range(4):
+        model, source = random_model(11, seed), torch.tensor([[4, 9, 6, 5, EOS]])
+        search = {"beam_size": 4, "length_penalty": alpha, "max_extra_tokens": 3}
+        assert_same(
+            beam_search(model, source, num_hypotheses=1, **search)[0], beam_search(model, source, **search)[0][:1]
+        )
+
+
+def test_beam_search_refuses_to_keep_nothing():
+    with pytest.raises(ValueError, match="0"):
+        beam_search(random_model(7), torch.tensor([[4, EOS]]), num_hypotheses=0)
+
+
 def test_greedy_search_takes_the_likeliest_token_each_time():
     for seed in range(5):
         model, source = random_model(11, seed), [4, 9, EOS]

@@ -104,7 +104,7 @@ def pages(outcome: Outcome) -> None:
 
 
 def clean_environments(outcome: Outcome) -> None:
-    pytest(outcome, "tests", "-m", "clean_environment")
+    pytest(outcome, "tests", "-n", "2", "--dist", "loadfile", "-m", "clean_environment")
 
 
 PARTS = [

@@ -147,6 +147,6 @@ def train_miniature(updates: int = 100, *, seed: int = 0, **parts: Any) -> list[
     The learner's edit of a chapter goes into `parts`. Returns nats a target token, one number an update;
     the same numbers for the same seed.
     """
-    config = TrainingConfig(updates, max_tokens=1024, warmup_steps=60, label_smoothing=0.0, seed=seed)
+    config = TrainingConfig(updates, max_tokens=1024, warmup_steps=60, rate_scale=0.5, label_smoothing=0.0, seed=seed)
     data = TokenBatches(miniature_data()[1], config.max_tokens, seed=seed)
     return [update.loss for update in train(miniature_model(seed, **parts), data, config)]

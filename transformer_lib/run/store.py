@@ -102,7 +102,7 @@ def check_format(folder: Path, stored: Any) -> None:
     version = stored.get("format") if isinstance(stored, dict) else None
     if not isinstance(version, int) or version < 1:
         raise CheckpointError(
-            f"{folder}: expected a format number, found {version!r}: not a checkpoint of this library"
+            f"{folder} is not a checkpoint of this library: expected a format number, found {version!r}"
         )
     if version > FORMAT:
         raise CheckpointError(f"{folder}: written in format {version}, this version reads up to {FORMAT}: upgrade")

@@ -72,6 +72,7 @@ class Translator:
                 beam_size=beam_size,
                 length_penalty=length_penalty,
                 max_extra_tokens=max_extra_tokens,
+                num_hypotheses=1,
             )
             for row, hypotheses in zip(rows, found, strict=True):
                 outputs[row] = self.tokenizer.decode(hypotheses[0].tokens)
