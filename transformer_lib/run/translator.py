@@ -132,6 +132,7 @@ class Translator:
             [*self.tokenizer.pieces(sentence.strip()), "</s>"],
             ["<s>", *self.tokenizer.pieces(translation.strip())],
             **stack,
+            title=sentence.strip(),
         )
 
 
