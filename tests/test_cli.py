@@ -5,8 +5,8 @@ import json
 import sys
 
 import pytest
+from helpers import number_pairs, write_tsv
 
-from tests.helpers import number_pairs, write_tsv
 from transformer_lib.run.cli import main
 
 TINY = ["--max-updates", "4", "--max-tokens", "300", "--vocab-size", "300", "--warmup-steps", "1", "--quiet"]

@@ -2,8 +2,8 @@
 
 import pytest
 import torch
+from reference import without_shape_checks
 
-from tests.reference import without_shape_checks
 from transformer_lib.attention import fused_attention
 from transformer_lib.inspection import attention_sublayers, by_word, record_attention
 from transformer_lib.model import Transformer, TransformerConfig

@@ -4,8 +4,8 @@ import json
 
 import pytest
 import torch
+from helpers import number_pairs
 
-from tests.helpers import number_pairs
 from transformer_lib.batching import TokenBatches, encode_pairs
 from transformer_lib.corpus.tokenizer import Tokenizer
 from transformer_lib.model import Transformer, TransformerConfig

@@ -6,8 +6,8 @@ import signal
 
 import pytest
 import torch
+from helpers import number_corpus, small_recipe
 
-from tests.helpers import number_corpus, small_recipe
 from transformer_lib.corpus.files import InputError
 from transformer_lib.run.recipes import RECIPES, recipe_for
 from transformer_lib.run.records import read_log

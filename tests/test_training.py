@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
+from helpers import number_pairs
 
-from tests.helpers import number_pairs
 from transformer_lib.batching import TokenBatches, encode_pairs
 from transformer_lib.corpus.tokenizer import Tokenizer
 from transformer_lib.model import Transformer, TransformerConfig, count_parameters

@@ -4,8 +4,8 @@ import warnings
 
 import pytest
 import torch
+from helpers import ENGLISH, GERMAN, number_pairs
 
-from tests.helpers import ENGLISH, GERMAN, number_pairs
 from transformer_lib.batching import TokenBatches, encode_pairs
 from transformer_lib.corpus.files import InputError
 from transformer_lib.corpus.tokenizer import Tokenizer

@@ -1,12 +1,4 @@
-"""The Transformer of Attention Is All You Need, exported from an executable edition of the paper.
-
-Modules:
-
-- `transformer_lib.charts.packing`: Attention weights as text: one character a weight, so that a page can hold every head of a model.
-- `transformer_lib.corpus.lab.combinations`: Which words go together, and which of these combinations stay out of training.
-- `transformer_lib.corpus.lab.draft`: A sentence pair while it is being built.
-- `transformer_lib.corpus.lab.grammar`: The constructions of the corpus by name.
-- `transformer_lib.corpus.lab.splits`: The splits of the corpus: which sentences belong to which, in blocks that any process can write."""
+"""The Transformer of *Attention Is All You Need*, exported from an executable edition of the paper."""
 
 from importlib.metadata import version
 
