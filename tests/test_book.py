@@ -93,6 +93,15 @@ def test_maps_of_the_shipped_model_name_their_queries_and_keys(browser, site, ch
     assert seen.complaints == []
 
 
+def test_icon_fonts_of_widgets_lie_beside_the_page(browser, site):
+    with visit(browser, f"{site}/18_attention_patterns.html") as seen:
+        seen.page.wait_for_selector(".jupyter-widgets")
+        styles = seen.page.locator("style").evaluate_all("styles => styles.map(style => style.textContent).join()")
+    fonts = {url for url in re.findall(r"url\(['\"]?([^)'\"]+)", styles) if url.endswith(".woff2")}
+    assert len(fonts) >= 3
+    assert all(url.startswith(f"{site}/_static/html-manager/") for url in fonts)
+
+
 def test_every_equation_is_typeset(wide):
     written = (PAGES / f"{wide.name}.html").read_text().count('class="math notranslate')
     assert wide.page.locator("article .math mjx-container").count() == written
