@@ -44,6 +44,14 @@ def test_train_on_aligned_files_writes_a_model_and_scores(tmp_path, capsys):
     assert str(tmp_path / "run" / "model") in capsys.readouterr().out
 
 
+def test_dropped_pairs_are_counted_and_reported(tmp_path, capsys):
+    tsv = write_tsv(tmp_path / "my.tsv")
+    with tsv.open("a", encoding="utf-8") as file:
+        file.write(f"one\t\n\teins\n{'two ' * 200}\tzwei\n")
+    assert main(["train", "--data", str(tsv), "--output", str(tmp_path / "run"), *TINY]) == 0
+    assert "dropped 2 pairs with an empty side and 1 of more than 128 tokens" in capsys.readouterr().err
+
+
 def test_translate_reads_standard_input(trained, monkeypatch, capsys):
     feed(monkeypatch, b"one two\n\nthree\n")
     assert main(["translate", "--model", trained]) == 0

@@ -1,6 +1,7 @@
 """A whole training in a folder: vocabulary, updates, log, checkpoints, average; stopped and resumed exactly."""
 
 import json
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -121,9 +122,10 @@ class Run:
             write_atomically(self.folder / "environment.json", json.dumps(circumstances, indent=2) + "\n")
         write_atomically(self.folder / "recipe.json", json.dumps(self.description(), indent=2) + "\n")
         if pairs.dropped_empty or pairs.dropped_long:
-            self.say(
+            print(
                 f"dropped {pairs.dropped_empty} pairs with an empty side and "
-                f"{pairs.dropped_long} of more than {recipe.max_length} tokens; {len(pairs)} are left"
+                f"{pairs.dropped_long} of more than {recipe.max_length} tokens; {len(pairs)} are left",
+                file=sys.stderr,
             )
 
     def encode(self, pairs: list[tuple[str, str]]) -> EncodedPairs:
