@@ -142,6 +142,14 @@ def nothing_left(folder):
     return ["train", "--data", str(tsv), "--vocab-size", "300"], ["no sentence pair is left", "128"]
 
 
+def no_updates(folder):
+    return ["train", "--data", str(write_tsv(folder / "my.tsv")), "--max-updates", "0"], ["max_updates", "0"]
+
+
+def too_much_dropout(folder):
+    return ["train", "--data", str(write_tsv(folder / "my.tsv")), "--dropout", "1.5"], ["dropout", "1.5"]
+
+
 def nothing_to_resume(folder):
     tsv = write_tsv(folder / "my.tsv")
     return ["train", "--data", str(tsv), "--output", str(folder / "run"), "--resume"], ["run", "no checkpoint"]
@@ -157,6 +165,8 @@ def nothing_to_resume(folder):
         unknown_model,
         unwritable_folder,
         nothing_left,
+        no_updates,
+        too_much_dropout,
         nothing_to_resume,
     ],
 )

@@ -8,6 +8,7 @@ from typing import Literal
 
 import torch
 
+from transformer_lib.corpus.files import InputError
 from transformer_lib.corpus.sources import ParallelCorpus, load_corpus
 from transformer_lib.run.evaluation import evaluate_corpus
 from transformer_lib.run.recipes import Recipe, recipe_for
@@ -60,7 +61,7 @@ class Train:
         corpus = open_corpus(self.data, self.source, self.target)
         folder = self.output or Path("runs") / Path(corpus.name).name.split(".")[0]
         command = shlex.join(["transformer-lib", *sys.argv[1:]])
-        run = Run(folder, corpus, self.recipe(corpus), self.device, self.max_minutes, self.quiet, command)
+        run = Run(folder, corpus, self.checked_recipe(corpus), self.device, self.max_minutes, self.quiet, command)
         run.train(self.resume)
         if run.was_interrupted:
             return
@@ -70,6 +71,15 @@ class Train:
         write_json(folder / "results.json", results)
         print(f"test: BLEU {results['test']['bleu']}, exact match {results['test']['exact_match']} %")
         print(f"the model: {folder / 'model'}")
+
+    def checked_recipe(self, corpus: ParallelCorpus) -> Recipe:
+        """`recipe`, or InputError that names the option's value that makes no sense."""
+        try:
+            recipe = self.recipe(corpus)
+            recipe.transformer_config(recipe.vocab_size)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        return recipe
 
     def recipe(self, corpus: ParallelCorpus) -> Recipe:
         """The corpus's recipe with what the command line changes in it."""

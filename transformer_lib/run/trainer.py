@@ -46,7 +46,7 @@ class Run:
     def train(self, resume: bool = False) -> Path:
         """Train to the recipe's end, the time limit or Ctrl-C; returns the folder of the averaged model.
 
-        Whatever ends it, a checkpoint is left from which `resume` continues exactly. InputError, before
+        Each of these leaves a checkpoint from which `resume` continues exactly. InputError, before
         anything is written, when the folder holds another run or cannot be written.
         """
         self.folder = Path(self.folder)
