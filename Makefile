@@ -7,7 +7,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python -m
 READY := $(VENV)/ready
 
-.PHONY: book test serve colab export vendor lock clean
+.PHONY: book test serve colab export hardening gpu-records vendor lock clean
 
 book: $(READY)
 	@$(RUN) tools.site build
@@ -23,6 +23,14 @@ colab: $(READY)
 
 export: $(READY)
 	@$(RUN) tools.export
+
+# Fifty kills at random moments, each resumed; the record says what was lost.
+hardening: $(READY)
+	@OMP_NUM_THREADS=1 $(RUN) tests.kills 50 benchmarks/results/hardening.json
+
+# On a machine with a large GPU, whose own Python has PyTorch: no environment is made. `tools/gpu_records.py` says more.
+gpu-records:
+	@$(PYTHON) -m tools.gpu_records $(STAGE) $(if $(DATA),--data $(DATA)) $(if $(OUT),--out $(OUT)) $(if $(UPDATES),--updates $(UPDATES))
 
 vendor:
 	@$(PYTHON) -m tools.vendor

@@ -152,7 +152,7 @@ def too_much_dropout(folder):
 
 def nothing_to_resume(folder):
     tsv = write_tsv(folder / "my.tsv")
-    return ["train", "--data", str(tsv), "--output", str(folder / "run"), "--resume"], ["run", "no checkpoint"]
+    return ["train", "--data", str(tsv), "--output", str(folder / "run"), "--resume"], ["run", "no training to resume"]
 
 
 @pytest.mark.parametrize(

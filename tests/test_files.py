@@ -1,6 +1,7 @@
 """Files: shipped data in both layouts, atomic writing, strict reading."""
 
 import gzip
+import hashlib
 import os
 import shutil
 import stat
@@ -11,7 +12,17 @@ from pathlib import Path
 import pytest
 
 from transformer_lib.corpus import files
-from transformer_lib.corpus.files import InputError, check_writable, decode_lines, read_lines, shipped, write_atomically
+from transformer_lib.corpus.files import (
+    InputError,
+    check_writable,
+    decode_lines,
+    file_sha256,
+    iterate_lines,
+    read_lines,
+    shipped,
+    write_atomically,
+    write_folder,
+)
 
 
 def test_shipped_finds_data_beside_the_package_in_a_checkout():
@@ -123,6 +134,10 @@ def test_read_lines_reads_plain_and_gzipped_text_alike(tmp_path):
         (b"a\r\nb\r\n", ["a", "b"]),
         (b"a\rb\n", ["a\rb"]),
         (b"\xef\xbb\xbfa\n", ["a"]),
+        (b"\xef\xbb\xbf", []),
+        (b"\xef\xbb\xbf\n", [""]),
+        (b"a\n\xef\xbb\xbfb\n", ["a", "\ufeffb"]),
+        (b"a\r\r\n\n", ["a\r", ""]),
     ],
 )
 def test_decode_lines_ends_lines_at_line_feeds_only(content, lines):
@@ -150,3 +165,49 @@ def test_read_lines_names_a_missing_file_a_folder_and_a_damaged_gzip(tmp_path):
         (tmp_path / "a.gz").write_bytes(damaged)
         with pytest.raises(InputError, match=r"a\.gz is a truncated or damaged gzip file"):
             read_lines(tmp_path / "a.gz")
+
+
+def test_iterate_lines_reads_no_further_than_it_is_asked(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"one\ntwo\n\xff\n")
+    lines = iterate_lines(path)
+    assert [next(lines), next(lines)] == ["one", "two"]
+    with pytest.raises(InputError, match=r"a\.txt, line 3, byte 1: 0xff"):
+        next(lines)
+
+
+def test_file_sha256_is_that_of_the_standard_library_and_names_a_missing_file(tmp_path):
+    (tmp_path / "a").write_bytes(b"abc")
+    assert file_sha256(tmp_path / "a") == hashlib.sha256(b"abc").hexdigest()
+    with pytest.raises(InputError, match="absent: No such file"):
+        file_sha256(tmp_path / "absent")
+
+
+def test_write_folder_has_every_file_on_disk_before_the_rename(tmp_path, monkeypatch):
+    events = []
+    fsync, rename = os.fsync, Path.rename
+    monkeypatch.setattr(os, "fsync", lambda descriptor: (events.append(os.fstat(descriptor).st_ino), fsync(descriptor)))
+    monkeypatch.setattr(Path, "rename", lambda path, to: (events.append("rename"), rename(path, to))[1])
+
+    def fill(folder):
+        (folder / "inner").mkdir()
+        for name in ("a", "inner/b"):
+            (folder / name).write_text(name)
+
+    write_folder(tmp_path / "new", fill)
+    files = {path.stat().st_ino for path in (tmp_path / "new").rglob("*")}
+    assert files <= set(events[: events.index("rename")])
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+
+def test_write_folder_keeps_the_old_one_when_filling_fails(tmp_path):
+    write_folder(tmp_path / "folder", lambda folder: (folder / "a").write_text("old"))
+
+    def fail(folder):
+        (folder / "a").write_text("new")
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write_folder(tmp_path / "folder", fail)
+    assert (tmp_path / "folder" / "a").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]

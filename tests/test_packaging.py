@@ -6,7 +6,7 @@ import zipfile
 import clean_environment
 import pytest
 
-OPTIONAL = ("altair", "ipywidgets", "tyro", "pooch", "sacremoses")
+OPTIONAL = ("altair", "ipywidgets", "tyro", "requests", "platformdirs", "datasets", "sacremoses")
 
 
 @pytest.fixture(scope="module")

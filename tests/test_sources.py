@@ -1,19 +1,16 @@
-"""Corpora: the published ones, one's own files, their splits, and downloads from a server on this machine."""
+"""Corpora: the published ones, one's own files, and their splits."""
 
 import gzip
 import hashlib
-import http.server
 import json
 import os
 import random
-import threading
 import zipfile
 
 import pytest
 
-from transformer_lib.corpus import download as downloads
 from transformer_lib.corpus import lab, sources
-from transformer_lib.corpus.download import download, locate
+from transformer_lib.corpus.download import locate
 from transformer_lib.corpus.files import InputError, shipped
 from transformer_lib.corpus.pairs import read_aligned, read_tab_separated, split_pairs
 from transformer_lib.corpus.sources import CORPORA, load_corpus
@@ -95,7 +92,7 @@ def test_split_pairs_leaves_pairs_with_a_blank_side_in_train():
 def test_load_corpus_reads_a_tab_separated_file_and_leaves_further_columns_out(tmp_path):
     path = write_tab_separated(tmp_path / "mine.tsv", make_pairs(101))
     corpus = load_corpus(path)
-    assert sorted(corpus.train + corpus.dev + corpus.test) == sorted(make_pairs(101))
+    assert sorted([*corpus.train, *corpus.dev, *corpus.test]) == sorted(make_pairs(101))
     assert (corpus.name, len(corpus.train), len(corpus.dev), len(corpus.test)) == (path, 91, 5, 5)
 
 
@@ -104,7 +101,7 @@ def test_load_corpus_reads_aligned_files_and_their_languages(tmp_path):
     english.write_bytes("".join(f"{source}\r\n" for source, _ in make_pairs(101)).encode())
     german.write_bytes(gzip.compress("".join(f"{target}\n" for _, target in make_pairs(101)).encode()))
     corpus = load_corpus(source=english, target=german)
-    assert sorted(corpus.train + corpus.dev + corpus.test) == sorted(make_pairs(101))
+    assert sorted([*corpus.train, *corpus.dev, *corpus.test]) == sorted(make_pairs(101))
     assert (corpus.source_language, corpus.target_language) == ("en", "de")
 
 
@@ -146,6 +143,23 @@ def test_load_corpus_refuses_a_half_pair_of_files_and_a_missing_one(tmp_path):
         load_corpus("lab", source=tmp_path / "a.en", target=tmp_path / "a.en")
     with pytest.raises(InputError, match=r"cannot read .*absent\.de: No such file"):
         load_corpus(source=tmp_path / "a.en", target=tmp_path / "absent.de")
+
+
+def test_pairs_of_files_can_be_gone_through_again_and_are_read_anew(tmp_path):
+    path = write_tab_separated(tmp_path / "mine.tsv", make_pairs(101))
+    train = load_corpus(path).train
+    first = list(train)
+    assert (len(first), len(train), list(train)) == (91, 91, first)
+    write_tab_separated(tmp_path / "mine.tsv", [(source.upper(), target) for source, target in make_pairs(101)])
+    assert list(train) == [(source.upper(), target) for source, target in first]
+
+
+def test_load_corpus_finds_the_fault_in_the_last_line_at_once(tmp_path):
+    path = write_tab_separated(tmp_path / "mine.tsv", make_pairs(1_009))
+    with open(path, "a") as file:
+        file.write("no tab here\n")
+    with pytest.raises(InputError, match=r"mine\.tsv, line 1010: .*no tab: 'no tab here'"):
+        load_corpus(path)
 
 
 # The generated corpus
@@ -237,98 +251,7 @@ def test_locate_refuses_a_local_folder_that_does_not_exist(monkeypatch, tmp_path
         load_corpus("multi30k-en-de")
 
 
-# Downloads, from a server on this machine
-
-CONTENT = gzip.compress(b"one\ntwo\n", mtime=0) * 101
-SHA256 = hashlib.sha256(CONTENT).hexdigest()
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.server.requested.append(self.path)
-        kind = self.path.strip("/").partition("/")[0]
-        self.send_response(404 if kind == "absent" else 200)
-        self.send_header("Content-Length", str(len(CONTENT)))
-        self.end_headers()
-        self.wfile.write({"good": CONTENT, "corrupt": CONTENT[:-1] + b"\1", "cut": CONTENT[:101]}.get(kind, b""))
-
-    def log_message(self, *arguments):
-        pass
-
-
-@pytest.fixture
-def server(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.requested = []
-        server.address = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
-
-
-def test_download_fetches_a_file_once(server, tmp_path):
-    destination = tmp_path / "cache" / "train.en.gz"
-    for _ in range(2):
-        assert download([f"{server.address}/good"], SHA256, destination).read_bytes() == CONTENT
-    assert server.requested == ["/good"]
-    assert list(destination.parent.iterdir()) == [destination]
-
-
-@pytest.mark.parametrize(
-    ("kind", "reason"),
-    [("corrupt", "expected SHA-256"), ("cut", "/cut: "), ("absent", "404")],
-    ids=["corrupt", "cut", "404"],
-)
-def test_download_refuses_what_is_not_the_file_and_leaves_nothing(server, tmp_path, kind, reason):
-    destination = tmp_path / "multi30k" / "train.en.gz"
-    with pytest.raises(InputError) as error:
-        download([f"{server.address}/{kind}"], SHA256, destination)
-    for part in ("train.en.gz", f"{server.address}/{kind}", reason, "TRANSFORMER_DATA"):
-        assert part in str(error.value)
-    assert list(destination.parent.iterdir()) == []
-
-
-def test_download_replaces_a_damaged_copy_only_by_a_whole_one(server, tmp_path):
-    destination = tmp_path / "train.en.gz"
-    destination.write_bytes(CONTENT[:53])
-    with pytest.raises(InputError):
-        download([f"{server.address}/cut"], SHA256, destination)
-    assert destination.read_bytes() == CONTENT[:53]
-    assert download([f"{server.address}/good"], SHA256, destination).read_bytes() == CONTENT
-    assert list(tmp_path.iterdir()) == [destination]
-
-
-def test_download_tries_the_next_address_and_names_each_that_failed(server, tmp_path):
-    addresses = [f"{server.address}/{kind}" for kind in ("absent", "corrupt", "good")]
-    assert download(addresses, SHA256, tmp_path / "a.gz").read_bytes() == CONTENT
-    assert server.requested == ["/absent", "/corrupt", "/good"]
-    with pytest.raises(InputError) as error:
-        download(addresses[:2], SHA256, tmp_path / "b.gz")
-    assert all(address in str(error.value) for address in addresses[:2])
-
-
-def test_download_says_that_a_server_cannot_be_reached(server, tmp_path):
-    closed = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-    port = closed.server_port
-    closed.server_close()
-    with pytest.raises(InputError, match=rf"cannot download a\.gz:\n  http://127\.0\.0\.1:{port}/a\.gz: "):
-        download([f"http://127.0.0.1:{port}/a.gz"], SHA256, tmp_path / "a.gz")
-
-
-def test_locate_downloads_to_the_cache_what_the_manifest_lists(server, tmp_path, monkeypatch):
-    manifest = {"multi30k": {"base_urls": [f"{server.address}/good"], "files": {"train.en.gz": SHA256}}}
-    (tmp_path / "sources.json").write_text(json.dumps(manifest))
-    monkeypatch.setattr(downloads, "shipped", lambda name: tmp_path / name)
-    monkeypatch.setattr("pooch.os_cache", lambda project: tmp_path / project)
-    monkeypatch.delenv("TRANSFORMER_DATA", raising=False)
-    path = locate("multi30k", "train.en.gz")
-    assert path == tmp_path / "transformer-lib" / "multi30k" / "train.en.gz"
-    assert path.read_bytes() == CONTENT
-    assert server.requested == ["/good/train.en.gz"]
+# The manifest
 
 
 def test_manifest_lists_addresses_checksums_and_licenses_for_every_published_corpus():

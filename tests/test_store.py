@@ -6,21 +6,15 @@ import pytest
 import torch
 from helpers import number_pairs
 
-from transformer_lib.batching import TokenBatches, encode_pairs
 from transformer_lib.corpus.tokenizer import Tokenizer
 from transformer_lib.model import Transformer, TransformerConfig
 from transformer_lib.run.store import (
     FORMAT,
     CheckpointError,
-    TrainingState,
-    checkpoints,
-    keep_newest,
     load_model,
     save_model,
     write_folder,
 )
-from transformer_lib.schedule import paper_adam
-from transformer_lib.training import TrainingConfig, train
 
 
 @pytest.fixture(scope="module")
@@ -157,31 +151,3 @@ def test_a_second_write_replaces_the_folder(tmp_path):
     for text in ("old", "new"):
         write_folder(tmp_path / "m", lambda folder, text=text: (folder / text).write_text(text))
     assert [path.name for path in (tmp_path / "m").iterdir()] == ["new"]
-
-
-def test_resumed_training_equals_uninterrupted_training_bitwise(tokenizer, tmp_path):
-    pairs = encode_pairs(number_pairs(97), tokenizer.encode_all)
-    data = TokenBatches(pairs, 67)
-    torch.manual_seed(1)
-    model = small_model(tokenizer)  # dropout 0.1: the generator's state matters
-    optimizer = paper_adam(model.parameters())
-    train(model, data, TrainingConfig(max_updates=5, max_tokens=67), optimizer=optimizer)
-    TrainingState(5, optimizer).save(tmp_path / "0005", model, tokenizer)
-    train(model, data, TrainingConfig(max_updates=11, max_tokens=67), optimizer=optimizer, start=5)
-
-    torch.manual_seed(99)
-    resumed = small_model(tokenizer)
-    fresh = paper_adam(resumed.parameters())
-    start = TrainingState.restore(tmp_path / "0005", resumed, fresh).update
-    train(resumed, data, TrainingConfig(max_updates=11, max_tokens=67), optimizer=fresh, start=start)
-    assert start == 5
-    for name, weight in resumed.named_parameters():
-        assert torch.equal(weight, dict(model.named_parameters())[name]), name
-
-
-def test_keep_newest_deletes_the_oldest(tmp_path):
-    for update in (100, 20, 3000):
-        (tmp_path / f"{update:07d}").mkdir()
-        (tmp_path / f"{update:07d}" / "training.json").write_text("{}")
-    keep_newest(tmp_path, 2)
-    assert [path.name for path in checkpoints(tmp_path)] == ["0000100", "0003000"]

@@ -9,12 +9,18 @@ from helpers import number_pairs
 
 from transformer_lib.batching import TokenBatches, encode_pairs
 from transformer_lib.corpus.tokenizer import Tokenizer
+from transformer_lib.loss import label_smoothing_loss
 from transformer_lib.model import Transformer, TransformerConfig, count_parameters
 from transformer_lib.schedule import learning_rate, paper_adam
 from transformer_lib.training import (
+    READ_EVERY,
+    DivergenceError,
+    SummedLoss,
     TrainingConfig,
+    Update,
     miniature_data,
     miniature_model,
+    read_losses,
     token_loss,
     train,
     train_miniature,
@@ -43,9 +49,9 @@ def test_one_step_equals_plain_pytorch(data):
     expected.backward()
     optimizer.step()
 
-    loss, tokens = train_step(model, [batch], paper_adam(model.parameters()), 0.01, 0.1)
-    assert loss == pytest.approx(expected.item())
-    assert tokens == int((batch.target_out != 0).sum())
+    loss = train_step(SummedLoss(model, 0.1), paper_adam(model.parameters()), [batch], batch.tokens, 0.01)
+    assert loss.item() == pytest.approx(expected.item())
+    assert batch.tokens == int((batch.target_out != 0).sum())
     for ours, theirs in zip(model.parameters(), reference.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs)
 
@@ -53,34 +59,62 @@ def test_one_step_equals_plain_pytorch(data):
 def test_many_small_batches_give_the_update_of_one_large_batch(data):
     indices = list(range(23))
     one, many = make_model(), make_model()
-    train_step(one, [data.collate(indices)], paper_adam(one.parameters()), 0.01)
-    small = [data.collate(indices[:3]), data.collate(indices[3:4]), data.collate(indices[4:])]
-    train_step(many, small, paper_adam(many.parameters()), 0.01)
+    large, small = [data.collate(indices)], [data.collate(part) for part in (indices[:3], indices[3:4], indices[4:])]
+    tokens = large[0].tokens
+    assert sum(batch.tokens for batch in small) == tokens
+    loss = train_step(SummedLoss(one), paper_adam(one.parameters()), large, tokens, 0.01)
+    assert train_step(SummedLoss(many), paper_adam(many.parameters()), small, tokens, 0.01) == pytest.approx(
+        loss.item()
+    )
     for ours, theirs in zip(many.parameters(), one.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs, atol=1e-9, rtol=1e-7)
 
 
 def test_loop_follows_equation_3_and_learns(data):
-    model = make_model()
-    updates = train(model, data, TrainingConfig(max_updates=60, max_tokens=59, warmup_steps=30))
+    model, updates = make_model(), []
+    losses = train(
+        model, data, TrainingConfig(max_updates=60, max_tokens=59, warmup_steps=30), on_update=updates.append
+    )
     assert [update.number for update in updates] == list(range(1, 61))
+    assert [update.loss.item() for update in updates] == losses
     for update in updates:
         assert update.rate == pytest.approx(learning_rate(update.number, 12, 30))
-    first, last = (sum(u.loss for u in part) / 10 for part in (updates[:10], updates[-10:]))
-    assert last < first - 1
+    assert sum(losses[-10:]) / 10 < sum(losses[:10]) / 10 - 1
 
 
 def test_loop_stops_when_told(data):
-    updates = train(make_model(), data, TrainingConfig(max_updates=9), on_update=lambda update: update.number == 4)
-    assert len(updates) == 4
+    losses = train(make_model(), data, TrainingConfig(max_updates=9), on_update=lambda update: update.number == 4)
+    assert len(losses) == 4
+
+
+@pytest.mark.parametrize("updates", [READ_EVERY - 1, READ_EVERY, READ_EVERY + 1])
+def test_loop_returns_the_loss_of_every_update(data, updates):
+    assert len(train(make_model(), data, TrainingConfig(max_updates=updates))) == updates
 
 
 def test_loop_names_the_update_whose_loss_is_not_finite(data):
     model = make_model()
-    with torch.no_grad():
-        model.source_embedding.weight.fill_(math.nan)
-    with pytest.raises(FloatingPointError, match="update 1 is nan"):
-        train(model, data, TrainingConfig(max_updates=2))
+
+    def spoil(update: Update) -> None:
+        if update.number == 2:
+            with torch.no_grad():
+                model.source_embedding.weight.fill_(math.nan)
+
+    with pytest.raises(DivergenceError, match="update 3 is nan") as caught:
+        train(model, data, TrainingConfig(max_updates=7), on_update=spoil)
+    assert caught.value.update == 3
+    with pytest.raises(DivergenceError, match="update 8 is inf"):
+        read_losses([Update(n, torch.tensor(loss), 5, 0.1) for n, loss in ((7, 1.0), (8, math.inf), (9, math.nan))])
+
+
+def test_loss_of_real_rows_equals_the_loss_over_all_positions(data):
+    model = make_model()
+    batch = max((data.collate(rows) for rows in data.epoch(0)), key=lambda batch: batch.target_out.numel())
+    assert batch.tokens < batch.target_out.numel()
+    logits = model(batch.source, batch.target_in)
+    expected = label_smoothing_loss(logits, batch.target_out, 0.1)
+    loss = SummedLoss(model, 0.1)(batch.source, batch.target_in, batch.target_out, batch.real)
+    torch.testing.assert_close(loss, expected)
 
 
 def test_token_loss_is_unsmoothed_and_leaves_the_mode(data):

@@ -5,6 +5,7 @@ __all__ = ['length_penalty_of', 'next_token_scores', 'output_limits', 'Hypothesi
            'likeliest_extensions', 'advance', 'beam_search', 'average_weights']
 
 # %% ../book/15_decoding.ipynb #decoding-02
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -151,6 +152,8 @@ def advance(model: Transformer, live: LiveBeams, beams: Sequence[Beam]) -> LiveB
     parent, token = parent.gather(1, place), token.gather(1, place)
     tokens = torch.cat([live.tokens.gather(1, parent.unsqueeze(2).expand(-1, -1, length)), token.unsqueeze(2)], 2)
     top = best[:, 0].tolist()
+    if any(math.isnan(score) for score in top):
+        raise FloatingPointError("the model's scores are not numbers: its weights are damaged, or training diverged")
     keep = [i for i, row in enumerate(live.rows) if not beams[row].is_done(top[i], length)]
     return LiveBeams([live.rows[i] for i in keep], tokens[keep], best[keep], live.memory[keep], live.source[keep])
 

@@ -1,11 +1,16 @@
 """Files on disk: find what ships with the project, read text strictly, and write so that nothing is lost."""
 
+import codecs
 import contextlib
 import gzip
+import hashlib
+import io
 import os
 import secrets
+import shutil
 import tempfile
 import zlib
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 GZIP_MAGIC = b"\x1f\x8b"  # no valid UTF-8 text begins with these two bytes
@@ -58,6 +63,43 @@ def write_atomically(path: str | Path, data: bytes | str) -> None:
     _sync_folder(path.parent)
 
 
+def write_folder(folder: str | Path, fill: Callable[[Path], None]) -> None:
+    """Make ``folder`` by filling a folder beside it, syncing it to the disk, and renaming it.
+
+    An older folder of that name stays whole until the new one is, and is put back if anything fails.
+    """
+    folder = Path(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    beside, old = folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
+    for leftover in (beside, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+    beside.mkdir()
+    try:
+        fill(beside)
+        _sync_tree(beside)
+        if folder.exists():
+            folder.rename(old)
+        beside.rename(folder)
+        _sync_folder(folder.parent)
+    except BaseException:
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        raise
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _sync_tree(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        if path.is_dir():
+            _sync_folder(path)
+        else:
+            with open(path, "r+b") as file:
+                os.fsync(file.fileno())
+    _sync_folder(folder)
+
+
 def _sync_folder(folder: Path) -> None:
     """Make a rename in ``folder`` survive a power cut, where the system lets a folder be synced."""
     with contextlib.suppress(OSError):  # Windows and some network file systems cannot open a folder
@@ -106,6 +148,20 @@ def read_bytes(path: str | Path) -> bytes:
         raise InputError(f"{path} is a truncated or damaged gzip file: {error}") from error
 
 
+def file_sha256(path: str | Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal.
+
+    Raises:
+        InputError: the file cannot be read.
+
+    """
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+
+
 def decode_lines(content: bytes, name: str | Path) -> list[str]:
     r"""Lines of UTF-8 text, without their ends. Only ``\n`` and ``\r\n`` end a line, and a byte order mark is dropped.
 
@@ -113,16 +169,7 @@ def decode_lines(content: bytes, name: str | Path) -> list[str]:
         InputError: a line is not valid UTF-8; the message gives ``name``, the line and the byte in it, from 1.
 
     """
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        start = error.start + (len(content) - len(error.object))  # the mark is cut off before decoding
-        line, byte = content.count(b"\n", 0, start) + 1, start - content.rfind(b"\n", 0, start)
-        raise InputError(f"{name}, line {line}, byte {byte}: 0x{content[start]:02x} is not valid UTF-8") from error
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines]
+    return list(_decoded(io.BytesIO(content), name))
 
 
 def read_lines(path: str | Path) -> list[str]:
@@ -132,4 +179,33 @@ def read_lines(path: str | Path) -> list[str]:
         InputError: the file cannot be read, or is not UTF-8 (file, line and byte are named).
 
     """
-    return decode_lines(read_bytes(path), path)
+    return list(iterate_lines(path))
+
+
+def iterate_lines(path: str | Path) -> Iterator[str]:
+    """`read_lines`, one line after the other: the text is never in memory as a whole."""
+    try:
+        with open(path, "rb") as file:
+            gzipped = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+            file.seek(0)
+            yield from _decoded(gzip.GzipFile(fileobj=file) if gzipped else file, path)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{path} is a truncated or damaged gzip file: {error}") from error
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _decoded(lines: Iterable[bytes], name: str | Path) -> Iterator[str]:
+    mark = 0
+    for number, raw in enumerate(lines, start=1):
+        if number == 1 and raw.startswith(codecs.BOM_UTF8):
+            mark = len(codecs.BOM_UTF8)
+            raw = raw[mark:]
+        try:
+            text = raw.decode()
+        except UnicodeDecodeError as error:
+            byte = error.start + 1 + (mark if number == 1 else 0)
+            bad = raw[error.start]
+            raise InputError(f"{name}, line {number}, byte {byte}: 0x{bad:02x} is not valid UTF-8") from error
+        if text:
+            yield text.removesuffix("\n").removesuffix("\r")

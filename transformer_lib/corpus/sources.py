@@ -1,4 +1,4 @@
-"""Parallel corpora by name or by file: the lab corpus, Multi30k, Tatoeba, and one's own text (paper section 5.1)."""
+"""Parallel corpora by name or by file: the lab corpus, Multi30k, Tatoeba, WMT, one's own text (paper section 5.1)."""
 
 import zipfile
 from collections.abc import Callable
@@ -8,7 +8,15 @@ from pathlib import Path
 
 from transformer_lib.corpus.download import locate
 from transformer_lib.corpus.files import InputError
-from transformer_lib.corpus.pairs import Pair, parse_tab_separated, read_aligned, read_tab_separated, split_pairs
+from transformer_lib.corpus.pairs import (
+    Pair,
+    PairFiles,
+    aligned,
+    parse_tab_separated,
+    read_aligned,
+    split_pairs,
+    tab_separated,
+)
 
 
 @dataclass(frozen=True)
@@ -19,7 +27,8 @@ class ParallelCorpus:
         name: what `load_corpus` was asked for.
         source_language: code such as ``"en"``, or empty if not known.
         target_language: the same for the target.
-        train: pairs to learn from.
+        train: pairs to learn from; from one's own files, and from WMT, they are read whenever they are gone through,
+            so that they may be more than memory holds. They can be iterated over and counted.
         dev: pairs to choose a model by.
         test: pairs to report a score on.
         extra: further test sets by name; the lab corpus has ``compositional`` and ``long``.
@@ -29,7 +38,7 @@ class ParallelCorpus:
     name: str
     source_language: str
     target_language: str
-    train: list[Pair]
+    train: list[Pair] | PairFiles
     dev: list[Pair]
     test: list[Pair]
     extra: dict[str, list[Pair]] = field(default_factory=dict)
@@ -59,14 +68,14 @@ def load_corpus(
     if spec is None or not Path(spec).is_file():
         known = ", ".join(CORPORA)
         raise InputError(f"unknown corpus {spec!r}: expected one of {known}, or a tab-separated file that exists")
-    return ParallelCorpus(spec, "", "", *split_pairs(read_tab_separated(spec), spec))
+    return ParallelCorpus(spec, "", "", *split_pairs(tab_separated(spec), spec))
 
 
 def _load_aligned(spec: str | None, source: str | Path | None, target: str | Path | None) -> ParallelCorpus:
     if spec is not None or source is None or target is None:
         raise InputError(f"expected either a corpus or both source and target files: got {spec=}, {source=}, {target=}")
     name = f"{source} {target}"
-    return ParallelCorpus(name, _language(source), _language(target), *split_pairs(read_aligned(source, target), name))
+    return ParallelCorpus(name, _language(source), _language(target), *split_pairs(aligned(source, target), name))
 
 
 def _language(path: str | Path) -> str:
@@ -96,6 +105,14 @@ def _load_tatoeba() -> ParallelCorpus:
     return ParallelCorpus("tatoeba-en-de", "en", "de", *split_pairs(pairs, "tatoeba-en-de"))
 
 
+def _load_wmt14(language: str) -> ParallelCorpus:
+    """WMT 2014 with newstest2013 for development and newstest2014 for the test, as in the paper."""
+    from transformer_lib.corpus import hub
+
+    test, dev = hub.wmt14_test(language), hub.wmt14_dev(language)  # the small ones first: they fail at once
+    return ParallelCorpus(f"wmt14-en-{language}", "en", language, hub.wmt14_train(language), dev, test)
+
+
 def _load_lab(name: str) -> ParallelCorpus:
     """The corpus that the project generates, or its small variant."""
     from transformer_lib.corpus import lab
@@ -114,4 +131,6 @@ CORPORA: dict[str, Callable[[], ParallelCorpus]] = {
     "multi30k-en-de": partial(_load_multi30k, "en", "de"),
     "multi30k-en-fr": partial(_load_multi30k, "en", "fr"),
     "tatoeba-en-de": _load_tatoeba,
+    "wmt14-en-de": partial(_load_wmt14, "de"),
+    "wmt14-en-fr": partial(_load_wmt14, "fr"),
 }

@@ -1,5 +1,6 @@
 """Score translations, in the ways that published results use."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """BLEU with its signature and the share of exact matches, in percent.
 
-    `target_language` adds tokenized lower-cased BLEU, which published results on Multi30k use.
+    A record keeps the hash of the outputs, and not a line of the corpus. `target_language` adds
+    tokenized lower-cased BLEU, which published results on Multi30k use.
     """
     hypotheses = translate([source for source, _ in pairs])
     return score(hypotheses, [target for _, target in pairs], target_language=target_language)
@@ -32,6 +34,7 @@ def score(
         "bleu": round(value, 2),
         "signature": signature,
         "exact_match": round(100 * exact / len(references), 2),
+        "outputs_sha256": hashlib.sha256("\n".join(hypotheses).encode()).hexdigest(),
     }
     if target_language is not None:
         value, signature = tokenized_bleu(hypotheses, references, target_language)

@@ -16,15 +16,19 @@ from transformer_lib.run.store import read_json
 class Log:
     """JSON lines, appended as they come; what lies past the checkpoint resumed from is cut off."""
 
-    def __init__(self, path: Path, keep_until: int = 0) -> None:
+    def __init__(self, path: Path, keep_until: int = 0, *, read_only: bool = False) -> None:
         self.path = Path(path)
+        if read_only:  # one of several processes writes
+            return
         kept = [entry for entry in read_log(path) if entry["update"] <= keep_until] if keep_until else []
         write_atomically(self.path, "".join(json.dumps(entry) + "\n" for entry in kept))
 
-    def write(self, update: int, **values: Any) -> None:
-        """Add one line."""
+    def write(self, update: int, **values: Any) -> dict[str, Any]:
+        """Add one line; returns it."""
+        entry = {"update": update, **values}
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"update": update, **values}) + "\n")
+            file.write(json.dumps(entry) + "\n")
+        return entry
 
     def seconds(self) -> float:
         """Training time that the log knows of."""

@@ -1,9 +1,6 @@
-"""Models and training states on disk: safetensors and JSON, written so that what was there is never lost."""
+"""Models on disk: safetensors and JSON, written so that what was there is never lost."""
 
 import json
-import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +8,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from transformer_lib.corpus.files import InputError
+from transformer_lib.corpus.files import InputError, write_folder
 from transformer_lib.corpus.tokenizer import Tokenizer
 from transformer_lib.model import Transformer, TransformerConfig
 
@@ -20,28 +17,6 @@ FORMAT = 1  # of the files below; a larger number is refused
 
 class CheckpointError(InputError):
     """A checkpoint cannot be used; the message says which and why."""
-
-
-def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
-    """Make `folder` by filling a folder beside it and renaming; an older one stays whole until then."""
-    folder = Path(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    beside, old = folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
-    for leftover in (beside, old):
-        shutil.rmtree(leftover, ignore_errors=True)
-    beside.mkdir()
-    try:
-        fill(beside)
-        if folder.exists():
-            folder.rename(old)
-        beside.rename(folder)
-    except BaseException:
-        if old.exists() and not folder.exists():
-            old.rename(folder)
-        raise
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -66,8 +41,8 @@ def save_model(folder: Path, model: Transformer, tokenizer: Tokenizer, dtype: to
 
 def fill_model(folder: Path, model: Transformer, tokenizer: Tokenizer, dtype: torch.dtype) -> None:
     """Write the files of a model into an existing folder. A tied matrix is stored once."""
-    weights = {name: weight.detach().to("cpu", dtype).contiguous() for name, weight in model.named_parameters()}
-    save_file(weights, folder / "model.safetensors")
+    weights = {name: weight.detach().to("cpu", dtype) for name, weight in model.named_parameters()}
+    save_tensors(weights, folder / "model.safetensors")
     write_json(folder / "config.json", {"format": FORMAT, "model": model.config.to_dict()})
     tokenizer.save(folder / "tokenizer.model")
 
@@ -108,6 +83,14 @@ def check_format(folder: Path, stored: Any) -> None:
         raise CheckpointError(f"{folder}: written in format {version}, this version reads up to {FORMAT}: upgrade")
 
 
+def save_tensors(tensors: dict[str, torch.Tensor], path: Path) -> None:
+    """Write a safetensors file; OSError when the disk does not take it."""
+    try:
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
+    except SafetensorError as error:  # the library's own error also stands for a full disk
+        raise OSError(f"cannot write {path}: {error}") from error
+
+
 def read_tensors(path: Path) -> dict[str, torch.Tensor]:
     """Tensors of a safetensors file; CheckpointError when it is missing or truncated."""
     try:
@@ -130,56 +113,3 @@ def load_weights(model: Transformer, path: Path) -> None:
             shapes = f"{tuple(stored[name].shape)}, the config asks for {tuple(weight.shape)}"
             raise CheckpointError(f"{path} belongs to another config: {name} has shape {shapes}")
         weight.data.copy_(stored[name])
-
-
-@dataclass
-class TrainingState:
-    """What, beside the weights, decides every later update: Adam's moments, the generator, the position."""
-
-    update: int
-    optimizer: torch.optim.Optimizer
-
-    def save(self, folder: Path, model: Transformer, tokenizer: Tokenizer) -> None:
-        """Write a checkpoint from which training continues exactly."""
-        write_folder(folder, lambda beside: self.fill(beside, model, tokenizer))
-
-    def fill(self, folder: Path, model: Transformer, tokenizer: Tokenizer) -> None:
-        """Write the files of a checkpoint into an existing folder."""
-        fill_model(folder, model, tokenizer, torch.float32)
-        tensors = {"rng": torch.get_rng_state()}
-        if torch.cuda.is_available():
-            tensors["rng.cuda"] = torch.cuda.get_rng_state()
-        for name, parameter in model.named_parameters():
-            for key, value in self.optimizer.state[parameter].items():
-                tensors[f"{key}/{name}"] = value.detach().cpu().contiguous()
-        save_file(tensors, folder / "training.safetensors")
-        write_json(folder / "training.json", {"format": FORMAT, "update": self.update})
-
-    @classmethod
-    def restore(cls, folder: Path, model: Transformer, optimizer: torch.optim.Optimizer) -> "TrainingState":
-        """Put model, optimizer and random generator back where `save` found them."""
-        stored = read_json(folder / "training.json")
-        check_format(folder, stored)
-        load_weights(model, folder / "model.safetensors")
-        tensors = read_tensors(folder / "training.safetensors")
-        for name, parameter in model.named_parameters():
-            for key in ("step", "exp_avg", "exp_avg_sq"):
-                if f"{key}/{name}" not in tensors:
-                    raise CheckpointError(f"{folder}: {key} of {name} is missing from training.safetensors")
-                value = tensors[f"{key}/{name}"]
-                optimizer.state[parameter][key] = value if key == "step" else value.to(parameter.device)
-        torch.set_rng_state(tensors["rng"])
-        if "rng.cuda" in tensors and torch.cuda.is_available():
-            torch.cuda.set_rng_state(tensors["rng.cuda"])
-        return cls(stored["update"], optimizer)
-
-
-def checkpoints(folder: Path) -> list[Path]:
-    """The checkpoints under `folder`, oldest first."""
-    return sorted(path for path in Path(folder).glob("[0-9]*") if (path / "training.json").exists())
-
-
-def keep_newest(folder: Path, number: int) -> None:
-    """Delete all checkpoints under `folder` but the newest `number`."""
-    for path in checkpoints(folder)[:-number]:
-        shutil.rmtree(path)

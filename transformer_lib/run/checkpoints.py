@@ -1,0 +1,126 @@
+"""Checkpoints: all that decides the rest of a training, sealed so that a damaged one is noticed and passed over."""
+
+import hashlib
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transformer_lib.corpus.tokenizer import Tokenizer
+from transformer_lib.model import Transformer
+from transformer_lib.run.store import (
+    FORMAT,
+    CheckpointError,
+    check_format,
+    fill_model,
+    load_weights,
+    read_json,
+    read_tensors,
+    save_tensors,
+    write_folder,
+    write_json,
+)
+
+MOMENTS = ("step", "exp_avg", "exp_avg_sq")  # what Adam keeps of each weight
+
+
+@dataclass
+class TrainingState:
+    """What, beside the weights, decides every later update.
+
+    The position in the data and the learning rate follow from `update`. `random` holds the generators by
+    name, `scaler` the state of a GradScaler, empty where there is none.
+    """
+
+    update: int
+    optimizer: torch.optim.Optimizer
+    random: dict[str, torch.Tensor]
+    scaler: dict[str, Any] = field(default_factory=dict)
+
+    def save(self, folder: Path, model: Transformer, tokenizer: Tokenizer) -> None:
+        """Write a checkpoint from which training continues exactly."""
+        write_folder(folder, lambda beside: self.fill(beside, model, tokenizer))
+
+    def fill(self, folder: Path, model: Transformer, tokenizer: Tokenizer) -> None:
+        """Write the files of a checkpoint into an existing folder; last the one that seals the others."""
+        fill_model(folder, model, tokenizer, torch.float32)
+        tensors = dict(self.random)
+        for name, parameter in model.named_parameters():
+            for key, value in self.optimizer.state[parameter].items():
+                tensors[f"{key}/{name}"] = value.detach().cpu()
+        save_tensors(tensors, folder / "training.safetensors")
+        seal = {path.name: digest(path) for path in sorted(folder.iterdir())}
+        write_json(
+            folder / "training.json", {"format": FORMAT, "update": self.update, "scaler": self.scaler, "files": seal}
+        )
+
+    @classmethod
+    def restore(cls, folder: Path, model: Transformer, optimizer: torch.optim.Optimizer) -> "TrainingState":
+        """Put model and optimizer back where `save` found them; the generators are in `random` of what it returns."""
+        stored = check_sound(folder)
+        load_weights(model, folder / "model.safetensors")
+        tensors = read_tensors(folder / "training.safetensors")
+        optimizer.state.clear()
+        # Before the first update Adam has no moments yet.
+        for name, parameter in model.named_parameters() if stored["update"] else ():
+            for key in MOMENTS:
+                if f"{key}/{name}" not in tensors:
+                    raise CheckpointError(f"{folder}: {key} of {name} is missing from training.safetensors")
+                # A fused optimizer counts its steps on the device too.
+                on_cpu = key == "step" and not optimizer.defaults.get("fused")
+                value = tensors[f"{key}/{name}"]
+                optimizer.state[parameter][key] = value if on_cpu else value.to(parameter.device)
+        random = {name: value for name, value in tensors.items() if name.startswith("rng")}
+        return cls(stored["update"], optimizer, random, stored["scaler"])
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_sound(folder: Path) -> dict[str, Any]:
+    """What `training.json` says; CheckpointError names a file that is missing or not as it was written."""
+    stored = read_json(folder / "training.json")
+    check_format(folder, stored)
+    if not {"update", "scaler", "files"} <= stored.keys():
+        raise CheckpointError(f"{folder}: training.json is no checkpoint of this version")
+    for name, expected in stored["files"].items():
+        if not (folder / name).is_file():
+            raise CheckpointError(f"{folder / name} is missing")
+        if digest(folder / name) != expected:
+            raise CheckpointError(f"{folder / name} is damaged: its SHA-256 is not the one it was written with")
+    return stored
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """The checkpoints under `folder`, oldest first, sound or not."""
+    return sorted(path for path in Path(folder).glob("[0-9]*") if path.is_dir())
+
+
+def sound_checkpoints(folder: Path) -> Iterator[Path]:
+    """The checkpoints that can be used, newest first; says on standard error which one it passes over and why."""
+    for path in reversed(checkpoints(folder)):
+        try:
+            check_sound(path)
+        except CheckpointError as error:
+            print(f"passing over a checkpoint: {error}", file=sys.stderr)
+        else:
+            yield path
+
+
+def keep_newest(folder: Path, number: int, every: int | None = None) -> None:
+    """Delete checkpoints but the newest `number`, of those whose update is a multiple of `every` if that is given.
+
+    The newest two of all always stay: one to continue from, and one should that be damaged.
+    """
+    paths = checkpoints(folder)
+    regular = [path for path in paths if every is None or (int(path.name) and int(path.name) % every == 0)]
+    for path in paths[:-2]:
+        if path not in regular[-number:]:
+            shutil.rmtree(path)

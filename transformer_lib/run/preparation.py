@@ -1,0 +1,62 @@
+"""From a corpus to what a training reads: the vocabulary, the token store, the batches."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from transformer_lib.batching import Batch, EncodedPairs, TokenBatches, encode_pairs
+from transformer_lib.corpus.pairs import sample_text
+from transformer_lib.corpus.sources import ParallelCorpus
+from transformer_lib.corpus.token_store import open_store, stored_pairs
+from transformer_lib.corpus.tokenizer import Tokenizer
+from transformer_lib.run.hardware import Hardware
+from transformer_lib.run.recipes import Recipe
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """A corpus as a training reads it."""
+
+    tokenizer: Tokenizer
+    train: TokenBatches
+    development: list[Batch]
+
+
+def prepare(folder: Path, corpus: ParallelCorpus, recipe: Recipe, hardware: Hardware, quiet: bool) -> TrainingData:
+    """Vocabulary and token store of a run, made in its folder by one process where they are not there yet.
+
+    The store is mapped into memory, so a large corpus is never held whole, and processes share its pages.
+    """
+    if hardware.is_main:
+        write_vocabulary(folder / "tokenizer.model", corpus, recipe)
+        tokenizer = Tokenizer.load(folder / "tokenizer.model")
+        stored_pairs(folder / "data", corpus.train, tokenizer, recipe.max_length, progress=not quiet)
+    hardware.wait()
+    tokenizer, stored = Tokenizer.load(folder / "tokenizer.model"), open_store(folder / "data")
+    if hardware.is_main and (stored.dropped_empty or stored.dropped_long):
+        print(
+            f"dropped {stored.dropped_empty} pairs with an empty side and "
+            f"{stored.dropped_long} of more than {recipe.max_length} tokens; {len(stored)} are left",
+            file=sys.stderr,
+        )
+    pairs = EncodedPairs(stored.sources, stored.targets, stored.dropped_empty, stored.dropped_long)
+    held_out = batches(encode_pairs(corpus.dev, tokenizer.encode_all, recipe.max_length), recipe)
+    development = [held_out.collate(rows) for rows in held_out.epoch(0)]
+    return TrainingData(tokenizer, batches(pairs, recipe, multiple_of=shape_step(hardware)), development)
+
+
+def write_vocabulary(path: Path, corpus: ParallelCorpus, recipe: Recipe) -> None:
+    """Learn the joint vocabulary, unless it is there already."""
+    if not path.exists():
+        Tokenizer.train(sample_text(corpus.train), recipe.vocab_size).save(path)
+
+
+def batches(pairs: EncodedPairs, recipe: Recipe, multiple_of: int = 1) -> TokenBatches:
+    """A stream of the recipe's batches."""
+    training = recipe.training
+    return TokenBatches(pairs, training.max_tokens, seed=training.seed, multiple_of=multiple_of)
+
+
+def shape_step(hardware: Hardware) -> int:
+    """Widths of batches are multiples of this: exact on a CPU, fewer on a GPU, whose memory is cut by shapes."""
+    return 2 if hardware.device.type == "cuda" else 1
