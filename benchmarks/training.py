@@ -75,7 +75,6 @@ class Contender:
         objective = CONTENDERS[self.name](config, device).to(device).train()
         self.objective = InPrecision(objective) if bf16 else objective
         self.optimizer = paper_adam(objective.parameters())
-        self.optimizer.param_groups[0]["fused"] = True
 
     def update(self) -> torch.Tensor:
         return train_step(self.objective, self.optimizer, [self.batch], self.batch.tokens, RATE)

@@ -5,8 +5,10 @@ import json
 import sys
 
 import pytest
+import torch
 from helpers import number_pairs, write_tsv
 
+from transformer_lib.run.checkpoints import checkpoints
 from transformer_lib.run.cli import main
 
 TINY = ["--max-updates", "4", "--max-tokens", "300", "--vocab-size", "300", "--warmup-steps", "1", "--quiet"]
@@ -107,6 +109,22 @@ def test_lab_writes_the_corpus(tmp_path):
     assert len(lines) >= 500
 
 
+def test_train_goes_on_by_another_recipe_and_writes_for_tensorboard(tmp_path, monkeypatch, capsys):
+    """The options of machines that come and go: the same command begins and continues."""
+    monkeypatch.chdir(tmp_path)
+    tsv = str(write_tsv(tmp_path / "my.tsv"))
+    command = ["train", "--data", tsv, "--recipe", "lab-micro", "--vocab-size", "300", "--max-tokens", "128"]
+    command += ["--auto-resume", "--tensorboard", "--checkpoint-minutes", "0", "--device", "cpu", "--quiet"]
+    assert main([*command, "--max-updates", "2"]) == 0
+    assert main([*command, "--max-updates", "4"]) == 0
+    run = tmp_path / "runs" / "my"
+    recipe = json.loads((run / "recipe.json").read_text())
+    assert recipe["model"] == {"d_model": 64, "num_layers": 2}
+    assert [path.name for path in checkpoints(run / "checkpoints")][-2:] == ["0000003", "0000004"]
+    assert list((run / "tensorboard").iterdir())
+    assert json.loads((run / "results.json").read_text())["test"]["sentences"] >= 1
+
+
 def unequal(folder):
     (folder / "a").write_text("one\ntwo\n")
     (folder / "b").write_text("eins\n")
@@ -155,6 +173,15 @@ def nothing_to_resume(folder):
     return ["train", "--data", str(tsv), "--output", str(folder / "run"), "--resume"], ["run", "no training to resume"]
 
 
+def unknown_recipe(folder):
+    tsv = write_tsv(folder / "my.tsv")
+    return ["train", "--data", str(tsv), "--recipe", "wmt99"], ["wmt99", "wmt14-en-de-base", "tatoeba-en-de"]
+
+
+def no_gpu(folder):
+    return ["train", "--data", str(write_tsv(folder / "my.tsv")), "--device", "cuda"], ["'cuda'", "no CUDA GPU"]
+
+
 @pytest.mark.parametrize(
     "prepare",
     [
@@ -168,10 +195,13 @@ def nothing_to_resume(folder):
         no_updates,
         too_much_dropout,
         nothing_to_resume,
+        unknown_recipe,
+        no_gpu,
     ],
 )
 def test_bad_input_exits_with_2_before_anything_is_written(tmp_path, monkeypatch, capsys, prepare):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     feed(monkeypatch, b"one\n")
     arguments, expected = prepare(tmp_path)
     before = sorted(tmp_path.rglob("*"))

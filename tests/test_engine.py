@@ -15,7 +15,7 @@ from transformer_lib.corpus.files import InputError
 from transformer_lib.corpus.tokenizer import Tokenizer
 from transformer_lib.model import Transformer, TransformerConfig
 from transformer_lib.run.engine import Engine, MixedPrecision
-from transformer_lib.run.hardware import Hardware
+from transformer_lib.run.hardware import Hardware, fast_precision
 from transformer_lib.run.loading import SharedBatches, in_background
 from transformer_lib.run.store import read_tensors
 from transformer_lib.schedule import paper_adam
@@ -154,8 +154,25 @@ print(counter.frame_count)
     assert int(in_a_process("-c", code).split()[-1]) == 1
 
 
-def test_hardware_that_is_not_there_is_an_error():
-    if torch.cuda.is_available():
-        pytest.skip("needs a machine without a CUDA device")
+def test_hardware_that_is_not_there_is_an_error(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(InputError, match="no CUDA GPU"):
         Hardware("cuda")
+
+
+@pytest.mark.parametrize(
+    ("has_bf16", "capability", "expected"),
+    [
+        (True, (9, 0), torch.bfloat16),  # H100
+        (False, (7, 5), torch.float16),  # T4, where bfloat16 is emulated
+        (False, (6, 0), None),  # P100, the paper's
+    ],
+)
+def test_precision_is_what_the_chip_is_fast_in(monkeypatch, has_bf16, capability, expected):
+    def supported(including_emulation=True):
+        return has_bf16 or including_emulation
+
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", supported)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    assert fast_precision(torch.device("cuda")) == expected
+    assert fast_precision(torch.device("cpu")) is None

@@ -115,12 +115,12 @@ class Run:
 
     def prepare(self) -> None:
         """Vocabulary, token store, a fresh model and its engine; a corpus of no use leaves no folder behind."""
-        training, existed = self.recipe.training, self.folder.exists()
+        training, made = self.recipe.training, outermost_missing(self.folder)
         try:
             self.data = prepare(self.folder, self.corpus, self.recipe, self.hardware, self.quiet)
         except InputError:
-            if not existed:
-                shutil.rmtree(self.folder, ignore_errors=True)
+            if made is not None:
+                shutil.rmtree(made, ignore_errors=True)
             raise
         torch.manual_seed(training.seed)
         self.model = Transformer(self.recipe.transformer_config(self.data.tokenizer.vocab_size))
@@ -233,3 +233,9 @@ class Run:
         """A line for the person who waits."""
         if not self.quiet:
             print(text)
+
+
+def outermost_missing(folder: Path) -> Path | None:
+    """The outermost of the folders that are made with `folder`; None when it is there."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    return missing[-1] if missing else None

@@ -18,8 +18,13 @@ def tensorboard(folder: Path) -> Callable[[dict[str, Any]], None]:
     if not is_tensorboard_available():
         raise InputError('TensorBoard is not installed: pip install "transformer-lib[tensorboard]"')
     tracker = TensorBoardTracker(folder.name, logging_dir=folder.parent)
+    started = False
 
     def watch(entry: dict[str, Any]) -> None:
+        nonlocal started
+        if not started and hasattr(tracker, "start"):  # older versions of Accelerate begin by themselves
+            tracker.start()
+        started = True
         tracker.log({name: value for name, value in entry.items() if name != "update"}, step=entry["update"])
         tracker.writer.flush()
 
