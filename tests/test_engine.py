@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from helpers import number_pairs
+from helpers import number_pairs, write_tsv
 from two_processes import UPDATES, train_shared
 
 from transformer_lib.batching import TokenBatches, encode_pairs
 from transformer_lib.corpus.files import InputError
 from transformer_lib.corpus.tokenizer import Tokenizer
 from transformer_lib.model import Transformer, TransformerConfig
+from transformer_lib.run.checkpoints import checkpoints
 from transformer_lib.run.engine import Engine, MixedPrecision
 from transformer_lib.run.hardware import Hardware, fast_precision
 from transformer_lib.run.loading import SharedBatches, in_background
@@ -68,6 +69,27 @@ def test_two_processes_give_the_weights_of_one(tmp_path, accumulate):
     assert shared.keys() == alone.keys()
     for name, weight in alone.items():
         torch.testing.assert_close(shared[name], weight, rtol=0, atol=1e-9)
+
+
+def test_two_processes_stop_and_resume_exactly(tmp_path):
+    """The whole command, with dropout, whose noise is each process's own."""
+    tsv = write_tsv(tmp_path / "my.tsv")
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "transformer_lib.run.cli"]
+    options = ["--data", tsv, "--recipe", "lab-micro", "--vocab-size", "300", "--max-tokens", "128", "--device", "cpu"]
+
+    def train_to(folder: str, updates: int) -> dict[str, torch.Tensor]:
+        arguments = ["--output", tmp_path / folder, "--max-updates", str(updates), "--auto-resume", "--quiet"]
+        in_a_process(*launcher, "train", *options, *arguments)
+        newest = checkpoints(tmp_path / folder / "checkpoints")[-1]
+        return read_tensors(newest / "training.safetensors")
+
+    whole = train_to("whole", 6)
+    train_to("parts", 3)
+    parts = train_to("parts", 6)
+    assert len(whole["rng"]) == 2
+    assert not torch.equal(*whole["rng"])
+    assert whole.keys() == parts.keys()
+    assert all(torch.equal(whole[name], parts[name]) for name in whole)
 
 
 @pytest.mark.parametrize(("accumulate", "world"), [(1, 2), (3, 2), (4, 2), (6, 3), (1, 7)])

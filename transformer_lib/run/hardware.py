@@ -58,9 +58,9 @@ class Hardware:
         if self.rank >= len(states["rng"]):
             self.part_noise(int(states["rng"][0].sum()))
             return
-        torch.set_rng_state(states["rng"][self.rank])
+        torch.set_rng_state(states["rng"][self.rank].clone())  # of a row of a matrix, PyTorch would read the first
         if self.device.type == "cuda" and "rng.cuda" in states:
-            torch.cuda.set_rng_state(states["rng.cuda"][self.rank], self.device)
+            torch.cuda.set_rng_state(states["rng.cuda"][self.rank].clone(), self.device)
 
     def part_noise(self, seed: int) -> None:
         """Give every process but the main one noise of its own: dropout must differ between them."""

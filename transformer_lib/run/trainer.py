@@ -10,11 +10,11 @@ from pathlib import Path
 import torch
 
 from transformer_lib.corpus.bleu import bleu
-from transformer_lib.corpus.files import InputError, check_writable, write_atomically
+from transformer_lib.corpus.files import InputError, write_atomically
 from transformer_lib.corpus.sources import ParallelCorpus
 from transformer_lib.decoding import average_weights
 from transformer_lib.model import Transformer
-from transformer_lib.run.checkpoints import TrainingState, checkpoints, keep_newest, sound_checkpoints
+from transformer_lib.run.checkpoints import TrainingState, keep_newest, sound_checkpoints
 from transformer_lib.run.engine import Engine
 from transformer_lib.run.hardware import Hardware
 from transformer_lib.run.loading import SharedBatches
@@ -23,12 +23,10 @@ from transformer_lib.run.progress import Progress, Watcher
 from transformer_lib.run.recipes import Recipe
 from transformer_lib.run.records import Log, environment
 from transformer_lib.run.recovery import TrainingStopped, find_bad_batch, save_batch
-from transformer_lib.run.store import CheckpointError, read_json, read_tensors, save_model
+from transformer_lib.run.run_folder import check_folder, outermost_missing
+from transformer_lib.run.store import CheckpointError, read_tensors, save_model
 from transformer_lib.run.translator import Translator
 from transformer_lib.training import DivergenceError, token_loss, train
-
-# A resumed training may have another length, and may be looked at, saved and decoded otherwise.
-MAY_CHANGE = ("evaluate_every", "bleu_sentences", "checkpoint_minutes", "beam_size", "length_penalty")
 
 
 @dataclass
@@ -62,7 +60,7 @@ class Run:
         a number; the batch that did it is then in `bad_batch`.
         """
         self.folder, self.hardware = Path(self.folder), Hardware(self.device)
-        resume = self.check_folder(resume)
+        resume = check_folder(self.folder, self.description(), resume, self.hardware)
         self.prepare()
         start = self.begin_or_resume(resume)
         with self.progress(start) as progress:
@@ -80,34 +78,6 @@ class Run:
                 self.explain(error)
         self.was_interrupted = progress.interrupted.is_set()
         return self.finish()
-
-    def check_folder(self, resume: bool | None) -> bool:
-        """Refuse a folder that would be overwritten, or that holds nothing to resume; True to resume."""
-        check_writable(self.folder)
-        begun = (self.folder / "recipe.json").exists()
-        if resume and not begun:
-            raise InputError(f"{self.folder} holds no training to resume")
-        self.hardware.wait()  # until every process has looked
-        if not begun:
-            return False
-        has_checkpoint = bool(checkpoints(self.folder / "checkpoints"))
-        if resume is False and has_checkpoint:
-            raise InputError(f"{self.folder} already holds a training: resume it, or name another folder")
-        self.check_recipe(read_json(self.folder / "recipe.json"))
-        return has_checkpoint
-
-    def check_recipe(self, stored: dict) -> None:
-        """A resumed training must be the same one."""
-        wanted = json.loads(json.dumps(self.description()))
-        for description in (stored, wanted):
-            description["training"].pop("max_updates")
-        names = sorted((stored.keys() | wanted.keys()) - set(MAY_CHANGE))
-        for name in names:
-            if stored.get(name) != wanted.get(name):
-                raise InputError(
-                    f"{self.folder} was trained with {name} = {stored.get(name)}, now asked for {wanted.get(name)}: "
-                    "resume with the same settings, or name another folder"
-                )
 
     def description(self) -> dict:
         """What `recipe.json` says of this run."""
@@ -233,9 +203,3 @@ class Run:
         """A line for the person who waits."""
         if not self.quiet:
             print(text)
-
-
-def outermost_missing(folder: Path) -> Path | None:
-    """The outermost of the folders that are made with `folder`; None when it is there."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    return missing[-1] if missing else None
