@@ -199,7 +199,7 @@ def prepare(
 ) -> tuple[list[Contender], dict[str, str], dict[str, float | None]]:
     """The contenders that run here, why the others do not, and the memory of each in MiB."""
     contenders, missing, memory = [], {}, {}
-    for name in CONTENDERS:
+    for name in options.contenders:
 
         def build(name: str = name) -> Contender:
             return Contender(name, config, batch, options.bf16, options.compile)
@@ -289,6 +289,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--vocabulary", type=int, help="37,000 on a GPU, 4,000 on a CPU")
     parser.add_argument("--sentences", type=int, help="rows of a batch: 768 on a GPU, 64 on a CPU")
     parser.add_argument("--length", type=int, help="tokens of the longest row: 32 on a GPU, 24 on a CPU")
+    parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=list(CONTENDERS), metavar="NAME")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--updates", type=int, help="of each contender in a round: 5 on a GPU, 1 on a CPU")
     parser.add_argument("--warm-up", type=int, default=3, help="updates of each contender that are not timed")
@@ -297,6 +298,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--output", type=Path, help="folder for the record, such as benchmarks/results")
     parser.add_argument("--memory-of", choices=CONTENDERS, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
+    if "this model" not in options.contenders:
+        parser.error('"this model" must be among the contenders: the others are compared with it')
     on_gpu = options.device.startswith("cuda")
     defaults = {"model": ["base", "big"], "vocabulary": 37_000, "sentences": 768, "length": 32, "updates": 5}
     if not on_gpu:

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TINY = ["--device", "cpu", "--model", "miniature", "--sentences", "5", "--length", "7", "--vocabulary", "101"]
-NOT_ON_A_GPU_MACHINE = ("altair", "ipywidgets", "tyro", "pooch", "sacremoses")
+NOT_ON_A_GPU_MACHINE = ("altair", "ipywidgets", "tyro", "sacremoses")
 
 
 def run(*arguments: str) -> str:

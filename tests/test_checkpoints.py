@@ -82,6 +82,15 @@ def test_damaged_checkpoints_are_passed_over_aloud(tokenizer, tmp_path, capsys):
     assert "0000007/training.safetensors is damaged" in said
 
 
+def test_older_checkpoints_keep_only_what_an_average_needs(tokenizer, tmp_path):
+    paths = [save(tmp_path, tokenizer, update) for update in (3, 7, 11, 13)]
+    keep_newest(tmp_path, 4)
+    assert list(sound_checkpoints(tmp_path, weights_only=True)) == paths[::-1]
+    assert [(path / "training.safetensors").exists() for path in paths] == [False, False, True, True]
+    with pytest.raises(CheckpointError, match=r"training\.safetensors is missing"):
+        check_sound(paths[0])
+
+
 def test_a_newer_format_is_refused(tokenizer, tmp_path):
     folder = save(tmp_path, tokenizer)
     stored = json.loads((folder / "training.json").read_text())

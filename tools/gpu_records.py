@@ -54,7 +54,9 @@ class Stage:
 
     def speed(self) -> list[Path]:
         """Tokens a second and memory of updates; in a trial, of a miniature on a CPU."""
-        options = ["--model", "base", "big"]
+        # Each contender is compiled at each size; the chapters' code alone is what the trainer compiles on a GPU.
+        options = ["--model", "base", "big", "--padding", "0", "--rounds", "8"]
+        options += ["--contenders", "this model", "torch.nn.Transformer", "Marian (transformers)"]
         if self.updates is not None:
             options = ["--device", "cpu", "--model", "miniature", "--vocabulary", "300", "--sentences", "5"]
             options += ["--length", "7", "--rounds", str(self.updates), "--warm-up", "1", "--padding", "0"]

@@ -25,6 +25,7 @@ from transformer_lib.run.store import (
     write_json,
 )
 
+STATE = "training.safetensors"  # twice the size of the weights
 MOMENTS = ("step", "exp_avg", "exp_avg_sq")  # what Adam keeps of each weight
 
 
@@ -52,7 +53,7 @@ class TrainingState:
         for name, parameter in model.named_parameters():
             for key, value in self.optimizer.state[parameter].items():
                 tensors[f"{key}/{name}"] = value.detach().cpu()
-        save_tensors(tensors, folder / "training.safetensors")
+        save_tensors(tensors, folder / STATE)
         seal = {path.name: digest(path) for path in sorted(folder.iterdir())}
         write_json(
             folder / "training.json", {"format": FORMAT, "update": self.update, "scaler": self.scaler, "files": seal}
@@ -63,13 +64,13 @@ class TrainingState:
         """Put model and optimizer back where `save` found them; the generators are in `random` of what it returns."""
         stored = check_sound(folder)
         load_weights(model, folder / "model.safetensors")
-        tensors = read_tensors(folder / "training.safetensors")
+        tensors = read_tensors(folder / STATE)
         optimizer.state.clear()
         # Before the first update Adam has no moments yet.
         for name, parameter in model.named_parameters() if stored["update"] else ():
             for key in MOMENTS:
                 if f"{key}/{name}" not in tensors:
-                    raise CheckpointError(f"{folder}: {key} of {name} is missing from training.safetensors")
+                    raise CheckpointError(f"{folder}: {key} of {name} is missing from {STATE}")
                 # A fused optimizer counts its steps on the device too.
                 on_cpu = key == "step" and not optimizer.defaults.get("fused")
                 value = tensors[f"{key}/{name}"]
@@ -84,13 +85,18 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check_sound(folder: Path) -> dict[str, Any]:
-    """What `training.json` says; CheckpointError names a file that is missing or not as it was written."""
+def check_sound(folder: Path, *, weights_only: bool = False) -> dict[str, Any]:
+    """What `training.json` says; CheckpointError names a file that is missing or not as it was written.
+
+    `weights_only` looks at no more than an average needs.
+    """
     stored = read_json(folder / "training.json")
     check_format(folder, stored)
     if not {"update", "scaler", "files"} <= stored.keys():
         raise CheckpointError(f"{folder}: training.json is no checkpoint of this version")
     for name, expected in stored["files"].items():
+        if weights_only and name == STATE:
+            continue
         if not (folder / name).is_file():
             raise CheckpointError(f"{folder / name} is missing")
         if digest(folder / name) != expected:
@@ -103,11 +109,11 @@ def checkpoints(folder: Path) -> list[Path]:
     return sorted(path for path in Path(folder).glob("[0-9]*") if path.is_dir())
 
 
-def sound_checkpoints(folder: Path) -> Iterator[Path]:
+def sound_checkpoints(folder: Path, *, weights_only: bool = False) -> Iterator[Path]:
     """The checkpoints that can be used, newest first; says on standard error which one it passes over and why."""
     for path in reversed(checkpoints(folder)):
         try:
-            check_sound(path)
+            check_sound(path, weights_only=weights_only)
         except CheckpointError as error:
             print(f"passing over a checkpoint: {error}", file=sys.stderr)
         else:
@@ -117,10 +123,13 @@ def sound_checkpoints(folder: Path) -> Iterator[Path]:
 def keep_newest(folder: Path, number: int, every: int | None = None) -> None:
     """Delete checkpoints but the newest `number`, of those whose update is a multiple of `every` if that is given.
 
-    The newest two of all always stay: one to continue from, and one should that be damaged.
+    The newest two of all always stay: one to continue from, and one should that be damaged. Of the others
+    only the weights are left, for the average: the rest takes two thirds of the room.
     """
     paths = checkpoints(folder)
     regular = [path for path in paths if every is None or (int(path.name) and int(path.name) % every == 0)]
     for path in paths[:-2]:
-        if path not in regular[-number:]:
+        if path in regular[-number:]:
+            (path / STATE).unlink(missing_ok=True)
+        else:
             shutil.rmtree(path)

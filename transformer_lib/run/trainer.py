@@ -182,10 +182,8 @@ class Run:
     def finish(self) -> Path:
         """Average the last checkpoints (section 6.1) and write the model that translates."""
         if self.hardware.is_main:
-            paths = [path for path in sound_checkpoints(self.folder / "checkpoints") if self.is_averaged(path)]
-            newest = paths[: self.recipe.average_last] or list(
-                islice(sound_checkpoints(self.folder / "checkpoints"), 1)
-            )
+            sound = list(sound_checkpoints(self.folder / "checkpoints", weights_only=True))
+            newest = [path for path in sound if self.is_averaged(path)][: self.recipe.average_last] or sound[:1]
             mean = average_weights([read_tensors(path / "model.safetensors") for path in newest])
             averaged = Transformer(self.model.config)
             averaged.load_state_dict(mean, strict=False)
