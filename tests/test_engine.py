@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from accelerate import PartialState
 from helpers import number_pairs, write_tsv
 from two_processes import UPDATES, train_shared
 
@@ -180,6 +181,12 @@ def test_hardware_that_is_not_there_is_an_error(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(InputError, match="no CUDA GPU"):
         Hardware("cuda")
+
+
+def test_hardware_is_what_was_asked_for_and_not_what_was_used_before(monkeypatch):
+    Hardware("cpu")
+    monkeypatch.setitem(PartialState._shared_state, "device", torch.device("cuda"))
+    assert Hardware("cpu").device == torch.device("cpu")
 
 
 @pytest.mark.parametrize(

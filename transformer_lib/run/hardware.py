@@ -2,6 +2,7 @@
 
 import torch
 from accelerate import Accelerator
+from accelerate.state import AcceleratorState, PartialState
 from accelerate.utils import DistributedDataParallelKwargs
 
 from transformer_lib.corpus.files import InputError
@@ -19,8 +20,7 @@ class Hardware:
         if device.startswith("cuda") and not torch.cuda.is_available():
             raise InputError(f"device {device!r}: this machine, or its build of PyTorch, has no CUDA GPU")
         on_cpu = device == "cpu" or (device == "auto" and not torch.cuda.is_available())
-        sharing = DistributedDataParallelKwargs(gradient_as_bucket_view=True)
-        self.accelerator = Accelerator(cpu=on_cpu, mixed_precision="no", kwargs_handlers=[sharing])
+        self.accelerator = start_accelerator(on_cpu)
         self.device = self.accelerator.device
         self.rank, self.world = self.accelerator.process_index, self.accelerator.num_processes
         self.precision = fast_precision(self.device)
@@ -66,6 +66,15 @@ class Hardware:
         """Give every process but the main one noise of its own: dropout must differ between them."""
         if not self.is_main:
             torch.manual_seed(seed + self.rank)
+
+
+def start_accelerator(on_cpu: bool) -> Accelerator:
+    """Accelerate on a CPU or not; it remembers the first device of a Python process, which may be another."""
+    used_before = PartialState._shared_state.get("device")
+    if used_before is not None and (used_before.type == "cpu") != on_cpu:
+        AcceleratorState._reset_state(reset_partial_state=True)
+    sharing = DistributedDataParallelKwargs(gradient_as_bucket_view=True)
+    return Accelerator(cpu=on_cpu, mixed_precision="no", kwargs_handlers=[sharing])
 
 
 def fast_precision(device: torch.device) -> torch.dtype | None:
