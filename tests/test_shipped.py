@@ -1,13 +1,15 @@
 """What ships: the model's size, its card, its scores; and the records that the book draws."""
 
 import json
+import os
 
 import pytest
 from safetensors import safe_open
 
 from transformer_lib.corpus.files import shipped
+from transformer_lib.corpus.sources import load_corpus
 from transformer_lib.model import count_parameters
-from transformer_lib.run.evaluation import evaluate_lab
+from transformer_lib.run.evaluation import evaluate, evaluate_lab
 from transformer_lib.run.recipes import recipe_for
 from transformer_lib.run.records import load_record
 from transformer_lib.run.translator import Translator
@@ -18,10 +20,13 @@ def scores() -> dict:
     return evaluate_lab(Translator.load("lab-en-de").translate)
 
 
-def test_shipped_model_is_small_and_in_half_precision():
-    folder = shipped("checkpoints/lab-en-de")
-    assert sum(path.stat().st_size for path in folder.iterdir()) <= 4e6
-    assert count_parameters(Translator.load("lab-en-de").model) <= 1.5e6
+@pytest.mark.parametrize(
+    ("name", "most_bytes", "most_parameters"), [("lab-en-de", 4e6, 1.5e6), ("tatoeba-en-de", 8e6, 4e6)]
+)
+def test_shipped_models_are_small_and_in_half_precision(name, most_bytes, most_parameters):
+    folder = shipped(f"checkpoints/{name}")
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= most_bytes
+    assert count_parameters(Translator.load(name).model) <= most_parameters
     with safe_open(folder / "model.safetensors", "pt") as weights:
         assert {weights.get_slice(name).get_dtype() for name in weights.keys()} == {"F16"}  # noqa: SIM118
 
@@ -51,6 +56,27 @@ def test_record_of_the_shipped_model_is_of_its_recipe_and_its_scores(scores):
     assert record["recipe"].items() <= today.items()  # what a later version added changes no weight
     assert record["results"]["test"].items() <= scores.items()
     assert record["log"][-1]["seconds"] <= 600
+
+
+def test_the_tatoeba_model_has_a_card_with_attribution_and_the_scores_of_its_record():
+    card = (shipped("checkpoints/tatoeba-en-de") / "README.md").read_text(encoding="utf-8")
+    for words in ("CC BY 2.0 FR", "tatoeba.org", "manythings.org/anki", "Score"):
+        assert words in card
+    assert f"BLEU {load_record('tatoeba-en-de')['results']['test']['bleu']}" in card
+
+
+def test_the_tatoeba_model_translates_everyday_sentences():
+    outputs = Translator.load("tatoeba-en-de").translate(["Good morning.", "Where is the station?", "I love you.", ""])
+    assert outputs == ["Guten Morgen.", "Wo ist der Bahnhof?", "Ich liebe dich.", ""]
+
+
+@pytest.mark.skipif("TRANSFORMER_DATA" not in os.environ, reason="needs TRANSFORMER_DATA: a folder with real corpora")
+def test_the_tatoeba_model_scores_what_its_record_says():
+    """The record is of weights in 32 bits; half of the bits may change a few sentences in a thousand."""
+    scores = evaluate(Translator.load("tatoeba-en-de").translate, load_corpus("tatoeba-en-de").test)
+    recorded = load_record("tatoeba-en-de")["results"]["test"]
+    assert scores["signature"] == recorded["signature"]
+    assert scores["bleu"] == pytest.approx(recorded["bleu"], abs=0.5)
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in shipped("runs").iterdir()))

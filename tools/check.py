@@ -110,7 +110,7 @@ def clean_environments(outcome: Outcome) -> None:
 PARTS = [
     Part("sources", sources, 1),
     Part("browser", browser, 5),
-    Part("unit", unit, 5),
+    Part("unit", unit, 8),
     Part("nbval", chapters, 4),
     Part("build", build, 5),
     Part("pages", pages, 3),

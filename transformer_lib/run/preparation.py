@@ -7,7 +7,7 @@ from pathlib import Path
 from transformer_lib.batching import Batch, EncodedPairs, TokenBatches, encode_pairs
 from transformer_lib.corpus.pairs import sample_text
 from transformer_lib.corpus.sources import ParallelCorpus
-from transformer_lib.corpus.token_store import open_store, stored_pairs
+from transformer_lib.corpus.token_store import StoredPairs, open_store, stored_pairs
 from transformer_lib.corpus.tokenizer import Tokenizer
 from transformer_lib.run.hardware import Hardware
 from transformer_lib.run.recipes import Recipe
@@ -39,10 +39,9 @@ def prepare(folder: Path, corpus: ParallelCorpus, recipe: Recipe, hardware: Hard
             f"{stored.dropped_long} of more than {recipe.max_length} tokens; {len(stored)} are left",
             file=sys.stderr,
         )
-    pairs = EncodedPairs(stored.sources, stored.targets, stored.dropped_empty, stored.dropped_long)
     held_out = batches(encode_pairs(corpus.dev, tokenizer.encode_all, recipe.max_length), recipe)
     development = [held_out.collate(rows) for rows in held_out.epoch(0)]
-    return TrainingData(tokenizer, batches(pairs, recipe, multiple_of=shape_step(hardware)), development)
+    return TrainingData(tokenizer, batches(stored, recipe, multiple_of=shape_step(hardware)), development)
 
 
 def write_vocabulary(path: Path, corpus: ParallelCorpus, recipe: Recipe) -> None:
@@ -51,7 +50,7 @@ def write_vocabulary(path: Path, corpus: ParallelCorpus, recipe: Recipe) -> None
         Tokenizer.train(sample_text(corpus.train), recipe.vocab_size).save(path)
 
 
-def batches(pairs: EncodedPairs, recipe: Recipe, multiple_of: int = 1) -> TokenBatches:
+def batches(pairs: EncodedPairs | StoredPairs, recipe: Recipe, multiple_of: int = 1) -> TokenBatches:
     """A stream of the recipe's batches."""
     training = recipe.training
     return TokenBatches(pairs, training.max_tokens, seed=training.seed, multiple_of=multiple_of)
