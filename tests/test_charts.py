@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import altair as alt
 import numpy as np
@@ -19,6 +20,7 @@ from transformer_lib.charts import (
     heat_map,
     house_style,
     line_chart,
+    table,
 )
 from transformer_lib.charts.packing import ALPHABET, MASKED, masked_cells, pack, unpack
 
@@ -294,3 +296,18 @@ def test_widget_shows_its_chart_as_an_output_of_the_cell():
 def test_the_library_imports_without_the_charts():
     code = "import sys, transformer_lib; sys.exit('altair' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
+
+
+def test_a_table_shows_every_cell_and_nothing_of_it_is_markup():
+    shown = table([{"run": "`lab`", "BLEU": 99.5}, {"run": "<b>", "BLEU": 31}])
+    page = ElementTree.fromstring(shown._repr_html_())
+    assert [cell.text for cell in page.iter("th")] == ["run", "BLEU"]
+    assert ["".join(cell.itertext()) for cell in page.iter("td")] == ["lab", "99.5", "<b>", "31"]
+    assert [code.text for code in page.iter("code")] == ["lab"]
+    assert repr(shown).splitlines() == ["run    BLEU", "`lab`  99.5", "<b>    31"]
+
+
+@pytest.mark.parametrize("rows", [[], [{"a": 1}, {"b": 2}]])
+def test_a_table_without_rows_or_with_unequal_ones_is_refused(rows):
+    with pytest.raises(ValueError, match="same columns"):
+        table(rows)

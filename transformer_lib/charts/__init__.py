@@ -5,6 +5,7 @@ from .explorer import attention_explorer
 from .figures import bar_chart, line_chart
 from .heat import heat_map
 from .style import house_style
+from .tables import table
 from .widgets import SentenceExplorer, explore
 
 __all__ = [
@@ -16,4 +17,5 @@ __all__ = [
     "heat_map",
     "house_style",
     "line_chart",
+    "table",
 ]
