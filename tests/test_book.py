@@ -75,9 +75,15 @@ def test_every_chart_is_drawn(wide):
         assert chart.locator(".error").count() == 0
 
 
-@pytest.mark.parametrize("chapter", ["18_attention_patterns", "20_full_training"])
-def test_maps_of_the_shipped_model_name_their_queries_and_keys(browser, site, chapter):
-    example = Translator.load("lab-en-de").attention("The ladies wash the cup because it is dirty.")
+@pytest.mark.parametrize(
+    ("chapter", "model", "sentence"),
+    [
+        ("18_attention_patterns", "lab-en-de", "The ladies wash the cup because it is dirty."),
+        ("20_full_training", "tatoeba-en-de", "I lost my key, so I cannot open the door."),
+    ],
+)
+def test_maps_of_a_shipped_model_name_their_queries_and_keys(browser, site, chapter, model, sentence):
+    example = Translator.load(model).attention(sentence)
     assert len(example.source) != len(example.target)
     with visit(browser, f"{site}/{chapter}.html") as seen:
         explorers = seen.page.locator("[id^='altair-viz-']", has=seen.page.locator(".vega-bindings [name=kind]"))

@@ -17,7 +17,8 @@ class Table:
         head, *body = self.cells
         lines = [f"<tr>{''.join(f'<th>{marked(cell)}</th>' for cell in head)}</tr>"]
         lines += [f"<tr>{''.join(f'<td>{marked(cell)}</td>' for cell in row)}</tr>" for row in body]
-        table = f'<table class="table"><thead>{lines[0]}</thead><tbody>{"".join(lines[1:])}</tbody></table>'
+        # The theme keeps a dark page dark around tables of this class only.
+        table = f'<table class="dataframe"><thead>{lines[0]}</thead><tbody>{"".join(lines[1:])}</tbody></table>'
         # A focusable box, so that a wide table scrolls by itself on a phone, and by keyboard.
         return f'<div class="wide-table" style="overflow-x: auto" tabindex="0">{table}</div>'
 
