@@ -87,6 +87,7 @@ def save_tensors(tensors: dict[str, torch.Tensor], path: Path) -> None:
     """Write a safetensors file; OSError when the disk does not take it."""
     try:
         save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
+        Path(path).chmod(0o644)  # safetensors leaves the file readable to its owner alone
     except SafetensorError as error:  # the library's own error also stands for a full disk
         raise OSError(f"cannot write {path}: {error}") from error
 
