@@ -66,7 +66,9 @@ def test_the_tatoeba_model_has_a_card_with_attribution_and_the_scores_of_its_rec
 
 
 def test_the_tatoeba_model_translates_everyday_sentences():
-    outputs = Translator.load("tatoeba-en-de").translate(["Where is the station?", "I love you.", "Can you help me?", ""])
+    outputs = Translator.load("tatoeba-en-de").translate(
+        ["Where is the station?", "I love you.", "Can you help me?", ""]
+    )
     assert outputs == ["Wo ist der Bahnhof?", "Ich liebe dich.", "Kannst du mir helfen?", ""]
 
 
