@@ -14,8 +14,9 @@ from helpers import number_corpus, small_recipe
 from kills import SERVER
 
 from transformer_lib.corpus.files import InputError
+from transformer_lib.corpus.sources import CORPORA
 from transformer_lib.run.checkpoints import checkpoints
-from transformer_lib.run.recipes import RECIPES, recipe_for
+from transformer_lib.run.recipes import RECIPES, corpus_of, recipe_for
 from transformer_lib.run.records import read_log
 from transformer_lib.run.recovery import TrainingStopped
 from transformer_lib.run.store import CheckpointError, load_model, read_tensors
@@ -220,6 +221,10 @@ def test_watchers_see_every_entry_of_the_log(tmp_path):
     run.watchers = [seen.append]
     run.train()
     assert seen == read_log(tmp_path / "run" / "log.jsonl")
+
+
+def test_every_recipe_has_a_corpus():
+    assert {corpus_of(name) for name in RECIPES} <= set(CORPORA)
 
 
 def test_every_recipe_makes_a_model_and_reaches_its_peak_rate():

@@ -133,7 +133,7 @@ class Evaluate:
         if self.output is not None:
             check_writable(self.output.parent)
         translator = Translator.load(self.model, device=self.device)
-        results = evaluate_corpus(translator.translate, corpus, search_of(recipe_for(corpus.name)))
+        results = evaluate_corpus(translator.translate, corpus, search_of(recipe_for(self.data or corpus.name)))
         if self.output is not None:
             write_json(self.output, results)
         print(json.dumps(results, indent=2))

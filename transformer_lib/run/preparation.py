@@ -41,7 +41,7 @@ def prepare(folder: Path, corpus: ParallelCorpus, recipe: Recipe, hardware: Hard
         )
     held_out = batches(encode_pairs(corpus.dev, tokenizer.encode_all, recipe.max_length), recipe)
     development = [held_out.collate(rows) for rows in held_out.epoch(0)]
-    return TrainingData(tokenizer, batches(stored, recipe, multiple_of=shape_step(hardware)), development)
+    return TrainingData(tokenizer, batches(stored, recipe), development)
 
 
 def write_vocabulary(path: Path, corpus: ParallelCorpus, recipe: Recipe) -> None:
@@ -50,12 +50,6 @@ def write_vocabulary(path: Path, corpus: ParallelCorpus, recipe: Recipe) -> None
         Tokenizer.train(sample_text(corpus.train), recipe.vocab_size).save(path)
 
 
-def batches(pairs: EncodedPairs | StoredPairs, recipe: Recipe, multiple_of: int = 1) -> TokenBatches:
-    """A stream of the recipe's batches."""
-    training = recipe.training
-    return TokenBatches(pairs, training.max_tokens, seed=training.seed, multiple_of=multiple_of)
-
-
-def shape_step(hardware: Hardware) -> int:
-    """Widths of batches are multiples of this: exact on a CPU, fewer on a GPU, whose memory is cut by shapes."""
-    return 2 if hardware.device.type == "cuda" else 1
+def batches(pairs: EncodedPairs | StoredPairs, recipe: Recipe) -> TokenBatches:
+    """A stream of the recipe's batches, the same on every device."""
+    return TokenBatches(pairs, recipe.training.max_tokens, seed=recipe.training.seed)

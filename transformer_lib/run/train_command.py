@@ -69,7 +69,7 @@ class Train:
     def __call__(self) -> None:
         """Train, average, score on the test split, and write results.json."""
         recipe = self.checked_recipe()
-        corpus = open_corpus(self.data and corpus_of(self.data), self.source, self.target)
+        corpus = open_corpus(self.data, self.source, self.target)
         folder = self.output or Path("runs") / Path(self.data or corpus.name).name.split(".")[0]
         command = shlex.join(["transformer-lib", *sys.argv[1:]])
         run = Run(folder, corpus, recipe, self.device, self.max_minutes, self.quiet, command, self.watchers(folder))
@@ -122,10 +122,10 @@ class Train:
 
 
 def open_corpus(data: str | None, source: Path | None, target: Path | None) -> ParallelCorpus:
-    """The corpus that the options name; the lab corpus when they name none."""
+    """The corpus that the options name, by its own name or its recipe's; the lab corpus when they name none."""
     if data is None and source is None and target is None:
         data = "lab"
-    return load_corpus(data, source=source, target=target)
+    return load_corpus(data and corpus_of(data), source=source, target=target)
 
 
 def search_of(recipe: Recipe) -> dict[str, float]:
