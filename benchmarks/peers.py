@@ -14,17 +14,15 @@ from transformer_lib.loss import label_smoothing_loss
 from transformer_lib.masking import causal_mask
 from transformer_lib.model import Transformer, TransformerConfig
 from transformer_lib.positional_encoding import SinusoidalPositions
-from transformer_lib.run.dropout import with_fast_dropout
-from transformer_lib.run.fused_loss import FusedLoss
+from transformer_lib.run.engine import objective_for
 from transformer_lib.training import SummedLoss
 
 SMOOTHING = 0.1
 
 
 def this_model(config: TransformerConfig, device: torch.device) -> nn.Module:
-    """As the trainer runs it: on a CPU with the dropout and the loss that are made for it."""
-    model = Transformer(config)
-    return SummedLoss(model, SMOOTHING) if device.type == "cuda" else FusedLoss(with_fast_dropout(model), SMOOTHING)
+    """As the trainer runs it."""
+    return objective_for(Transformer(config), SMOOTHING, device)
 
 
 def plain_model(config: TransformerConfig, device: torch.device) -> nn.Module:

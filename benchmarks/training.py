@@ -23,10 +23,10 @@ from typing import Any
 
 import torch
 from peers import CONTENDERS
-from torch import nn
 
 from transformer_lib.batching import Batch, EncodedPairs, TokenBatches
 from transformer_lib.model import TransformerConfig
+from transformer_lib.run.engine import MixedPrecision
 from transformer_lib.run.operations import matrix_product_rate, training_operations
 from transformer_lib.run.records import environment
 from transformer_lib.schedule import paper_adam
@@ -39,18 +39,6 @@ SIZES: dict[str, Callable[..., TransformerConfig]] = {
     "miniature": lambda vocab: TransformerConfig(vocab, d_model=32, d_ff=64, num_heads=2, num_layers=1),
 }
 RATE = 1e-4
-
-
-class InPrecision(nn.Module):
-    """An objective whose matrix products run in bfloat16."""
-
-    def __init__(self, objective: nn.Module) -> None:
-        super().__init__()
-        self.objective = objective
-
-    def forward(self, *batch: torch.Tensor) -> torch.Tensor:
-        with torch.autocast(batch[0].device.type, torch.bfloat16):
-            return self.objective(*batch)
 
 
 class Contender:
@@ -73,7 +61,7 @@ class Contender:
         device = self.batch.source.device
         torch.manual_seed(0)
         objective = CONTENDERS[self.name](config, device).to(device).train()
-        self.objective = InPrecision(objective) if bf16 else objective
+        self.objective = MixedPrecision(objective, torch.bfloat16) if bf16 else objective
         self.optimizer = paper_adam(objective.parameters())
 
     def update(self) -> torch.Tensor:

@@ -3,7 +3,12 @@
 import random
 from pathlib import Path
 
+import torch
+
+from transformer_lib.batching import TokenBatches, encode_pairs
 from transformer_lib.corpus.sources import ParallelCorpus
+from transformer_lib.corpus.tokenizer import Tokenizer
+from transformer_lib.model import Transformer, TransformerConfig
 from transformer_lib.run.recipes import Recipe
 from transformer_lib.training import TrainingConfig
 
@@ -43,3 +48,16 @@ def write_tsv(path: Path, count: int = 60) -> Path:
     """The pairs as a tab-separated file."""
     path.write_text("".join(f"{source}\t{target}\n" for source, target in number_pairs(count)), encoding="utf-8")
     return path
+
+
+def number_batches(max_tokens: int) -> TokenBatches:
+    """Batches of encoded pairs, with a vocabulary of at most 300 pieces."""
+    tokenizer = Tokenizer.train((text for pair in number_pairs(50) for text in pair), 300)
+    return TokenBatches(encode_pairs(number_pairs(97), tokenizer.encode_all), max_tokens)
+
+
+def number_model(**changes: object) -> Transformer:
+    """A model for such batches, the same in every call; no dropout unless asked for."""
+    torch.manual_seed(3)
+    sizes = {"d_model": 12, "d_ff": 19, "num_heads": 2, "num_layers": 2, "dropout": 0.0, **changes}
+    return Transformer(TransformerConfig(300, **sizes))

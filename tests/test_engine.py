@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 from accelerate import PartialState
-from helpers import number_pairs, write_tsv
+from helpers import number_batches, number_model, write_tsv
 from two_processes import UPDATES, train_shared
 
-from transformer_lib.batching import TokenBatches, encode_pairs
+from transformer_lib.batching import TokenBatches
 from transformer_lib.corpus.files import InputError
-from transformer_lib.corpus.tokenizer import Tokenizer
-from transformer_lib.model import Transformer, TransformerConfig
 from transformer_lib.run.checkpoints import checkpoints
 from transformer_lib.run.engine import Engine, MixedPrecision
 from transformer_lib.run.hardware import Hardware, fast_precision
@@ -28,14 +26,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def data() -> TokenBatches:
-    tokenizer = Tokenizer.train((text for pair in number_pairs(50) for text in pair), 300)
-    return TokenBatches(encode_pairs(number_pairs(97), tokenizer.encode_all), 59)
-
-
-def make_model(**changes) -> Transformer:
-    torch.manual_seed(3)
-    sizes = {"d_model": 12, "d_ff": 19, "num_heads": 2, "num_layers": 2, "dropout": 0.0, **changes}
-    return Transformer(TransformerConfig(300, **sizes))
+    return number_batches(59)
 
 
 def in_a_process(*arguments, **variables) -> str:
@@ -47,7 +38,7 @@ def in_a_process(*arguments, **variables) -> str:
 
 
 def test_engine_does_what_train_step_does(data):
-    ours, plain = make_model().double(), make_model().double()
+    ours, plain = number_model().double(), number_model().double()
     engine, optimizer = Engine(ours, 0.1, Hardware("cpu")), paper_adam(plain.parameters())
     updates = data.updates(0, 3)
     for number in range(1, 8):
@@ -115,7 +106,7 @@ def sentences(batch) -> list[tuple]:
 
 def test_a_process_without_rows_adds_nothing(data):
     lonely = SharedBatches(data, 1, 2).collate(data.epoch(0)[0][:0])
-    model = make_model()
+    model = number_model()
     loss = SummedLoss(model)(lonely.source, lonely.target_in, lonely.target_out, lonely.real)
     loss.backward()
     assert loss == 0
@@ -136,7 +127,7 @@ def test_what_is_prepared_in_the_background_comes_in_order_and_errors_come_too()
 
 
 def test_mixed_precision_keeps_weights_and_loss_in_32_bits(data):
-    model, batch = make_model(d_model=48, d_ff=96), data.collate(data.epoch(0)[0])
+    model, batch = number_model(d_model=48, d_ff=96), data.collate(data.epoch(0)[0])
     arguments = (batch.source, batch.target_in, batch.target_out, batch.real)
     loss = MixedPrecision(SummedLoss(model), torch.bfloat16)(*arguments)
     loss.backward()
@@ -148,7 +139,7 @@ def test_mixed_precision_keeps_weights_and_loss_in_32_bits(data):
 
 
 def test_a_scaler_changes_no_update(data):
-    ours, plain = make_model(), make_model()
+    ours, plain = number_model(), number_model()
     engine, optimizer = Engine(ours, 0.1, Hardware("cpu")), paper_adam(plain.parameters())
     engine.scaler = torch.amp.GradScaler("cpu", init_scale=2.0**10)
     batches, tokens = next(data.updates(0, 2))

@@ -16,7 +16,7 @@ from transformer_lib.corpus import encoding, token_store
 from transformer_lib.corpus.encoding import encode_block
 from transformer_lib.corpus.files import InputError
 from transformer_lib.corpus.pairs import aligned, fingerprint, sample_text, split_pairs, tab_separated
-from transformer_lib.corpus.token_store import TokenRows, open_store, stored_pairs, write_store
+from transformer_lib.corpus.token_store import TokenRows, open_store, write_store
 from transformer_lib.corpus.tokenizer import Tokenizer
 
 WORDS = ["the", "dog", "sleeps", "under", "a", "tree", "der", "Hund", "schläft", "unter", "dem", "Baum", "▁", "🦓"]
@@ -159,15 +159,15 @@ def test_open_store_says_that_there_is_none(tmp_path):
         open_store(tmp_path / "absent")
 
 
-def test_stored_pairs_writes_anew_only_what_is_stale(tmp_path, tokenizer, monkeypatch):
+def test_a_store_is_written_anew_only_where_it_is_stale(tmp_path, tokenizer, monkeypatch):
     written = []
-    write = token_store.write_store
-    monkeypatch.setattr(token_store, "write_store", lambda *args, **named: (written.append(1), write(*args, **named)))
+    encode = token_store.encoded_blocks
+    monkeypatch.setattr(token_store, "encoded_blocks", lambda *args: (written.append(1), encode(*args))[1])
     path = tmp_path / "pairs.tsv"
     other = Tokenizer.train(["der Hund schläft ▁ 🦓"], 300)
 
     def number_written(pairs, model, max_length):
-        stored_pairs(tmp_path / "store", pairs, model, max_length)
+        write_store(tmp_path / "store", pairs, model, max_length)
         return len(written)
 
     pairs = write_tsv(path, make_pairs(31))

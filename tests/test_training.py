@@ -5,12 +5,11 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from helpers import number_pairs
+from helpers import number_batches, number_model
 
-from transformer_lib.batching import TokenBatches, encode_pairs
-from transformer_lib.corpus.tokenizer import Tokenizer
+from transformer_lib.batching import TokenBatches
 from transformer_lib.loss import label_smoothing_loss
-from transformer_lib.model import Transformer, TransformerConfig, count_parameters
+from transformer_lib.model import Transformer, count_parameters
 from transformer_lib.schedule import learning_rate, paper_adam
 from transformer_lib.training import (
     READ_EVERY,
@@ -30,14 +29,11 @@ from transformer_lib.training import (
 
 @pytest.fixture(scope="module")
 def data() -> TokenBatches:
-    tokenizer = Tokenizer.train((text for pair in number_pairs(50) for text in pair), 300)
-    return TokenBatches(encode_pairs(number_pairs(97), tokenizer.encode_all), 59)
+    return number_batches(59)
 
 
 def make_model(**changes) -> Transformer:
-    torch.manual_seed(3)
-    sizes = {"d_model": 12, "d_ff": 19, "num_heads": 2, "num_layers": 2, "dropout": 0.0, **changes}
-    return Transformer(TransformerConfig(300, **sizes)).double()
+    return number_model(**changes).double()
 
 
 def test_one_step_equals_plain_pytorch(data):

@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
-from helpers import number_pairs
+from helpers import number_batches
 
 from transformer_lib.batching import TokenBatches, encode_pairs
 from transformer_lib.corpus.tokenizer import Tokenizer
@@ -23,11 +23,10 @@ UPDATES = 20
 def train_shared(accumulate: int) -> tuple[Hardware, dict[str, torch.Tensor], list[float]]:
     """Twenty updates on this process's share; returns the weights and the losses."""
     hardware = Hardware("cpu")
-    tokenizer = Tokenizer.train((text for pair in number_pairs(50) for text in pair), 300)
-    data = TokenBatches(encode_pairs(number_pairs(97), tokenizer.encode_all), 43)
+    data = number_batches(43)
     torch.manual_seed(hardware.rank)  # unequal weights, which sharing must make equal
     sizes = {"d_model": 16, "d_ff": 23, "num_heads": 2, "num_layers": 2, "dropout": 0.0}
-    model = Transformer(TransformerConfig.tiny(tokenizer.vocab_size, **sizes)).double()
+    model = Transformer(TransformerConfig.tiny(300, **sizes)).double()
     engine = Engine(model, 0.1, hardware)
     config = TrainingConfig(UPDATES, max_tokens=43, accumulate=accumulate, warmup_steps=7)
     shared = SharedBatches(data, hardware.rank, hardware.world)

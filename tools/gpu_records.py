@@ -26,10 +26,14 @@ import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import torch
+
+from tools.record import FILES
 from transformer_lib.corpus.sources import ParallelCorpus, load_corpus
 from transformer_lib.run.evaluation import evaluate_corpus
 from transformer_lib.run.recipes import recipe_for
 from transformer_lib.run.store import load_model, save_model, write_json
+from transformer_lib.run.train_command import search_of
 from transformer_lib.run.trainer import Run
 from transformer_lib.run.translator import Translator
 
@@ -78,8 +82,7 @@ class Stage:
                 Path(folder) / name, corpus, recipe, max_minutes=MINUTES, command=f"transformer-lib train --data {name}"
             )
             translator = Translator.load(run.train(), device=run.hardware.device)
-            search = {"beam_size": recipe.beam_size, "length_penalty": recipe.length_penalty}
-            results = evaluate_corpus(translator.translate, corpus, search)
+            results = evaluate_corpus(translator.translate, corpus, search_of(recipe))
             write_json(run.folder / "results.json", results)
             print(json.dumps(results["test"], indent=2))
             files = [pack_record(run.folder, self.out / f"{name}.json")]
@@ -95,16 +98,12 @@ def shortened(corpus: ParallelCorpus) -> ParallelCorpus:
 
 def pack_record(run: Path, path: Path) -> Path:
     """The files of a run's record in one JSON file, which `tools.record unpack` takes apart."""
-    from tools.record import FILES
-
     write_json(path, {file: (run / file).read_text(encoding="utf-8") for file in FILES})
     return path
 
 
 def pack_model(folder: Path, path: Path) -> Path:
     """A model in half precision, as it ships, in one file."""
-    import torch
-
     with tempfile.TemporaryDirectory() as half:
         save_model(Path(half) / "model", *load_model(folder), torch.float16)
         with tarfile.open(path, "w") as archive:

@@ -80,8 +80,12 @@ class SummedLoss(nn.Module):
         states = self.model.decode_states(target_in, self.model.encode(source), source)
         if not states.is_cuda:
             states, target_out = states.flatten(0, 1)[real], target_out.flatten()[real]
+        return self.loss(states, target_out)
+
+    def loss(self, states: Float[Tensor, "*batch d_model"], target: Int[Tensor, "*batch"]) -> Float[Tensor, ""]:
+        """Nats summed over the real tokens of `target`, from the decoder's states."""
         logits = self.model.output.logits(states)
-        return label_smoothing_loss(logits, target_out, self.smoothing, self.model.config.pad_id)
+        return label_smoothing_loss(logits, target, self.smoothing, self.model.config.pad_id)
 
 # %% ../book/14_training.ipynb #training-04
 def add_gradients(

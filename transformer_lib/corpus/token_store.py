@@ -22,7 +22,7 @@ from transformer_lib.corpus.files import InputError, file_sha256, write_atomical
 from transformer_lib.corpus.pairs import Pair, fingerprint
 from transformer_lib.corpus.tokenizer import Tokenizer
 
-__all__ = ["StoredPairs", "TokenRows", "open_store", "store_fingerprint", "stored_pairs", "write_store"]
+__all__ = ["StoredPairs", "TokenRows", "open_store", "store_fingerprint", "write_store"]
 
 FORMAT = 1  # of a store; a larger number is refused
 DESCRIPTION = "store.json"
@@ -53,6 +53,7 @@ def write_store(
 ) -> None:
     """Encode ``pairs`` into a store at ``folder``; only a few blocks of 8,192 pairs are in memory at any time.
 
+    A store that is there already, of the same text, tokenizer and ``max_length``, is left as it is.
     Pairs with an empty side, or one of over ``max_length`` tokens, are dropped and counted. What was at ``folder``
     stays until the store is complete. The result does not depend on ``processes``.
 
@@ -65,10 +66,13 @@ def write_store(
         progress: whether to show a progress bar.
 
     Raises:
-        InputError: no pair is left, or one cannot be read or encoded.
+        InputError: no pair is left, one cannot be read or encoded, or what is at ``folder`` is no store, or a
+            newer one.
 
     """
-    wanted = store_fingerprint(pairs, tokenizer, max_length)
+    folder, wanted = Path(folder), store_fingerprint(pairs, tokenizer, max_length)
+    if (folder / DESCRIPTION).exists() and _read_description(folder)["fingerprint"] == wanted:
+        return
     blocks = encoded_blocks(pairs, tokenizer, max_length, usable_cores() if processes is None else processes)
 
     def fill(beside: Path) -> None:
@@ -102,27 +106,6 @@ def open_store(folder: str | Path) -> StoredPairs:
     maps = [np.lib.format.open_memmap(folder / f"{name}.npy", mode="r") for name in ARRAYS]
     sources, targets = TokenRows(*maps[:2]), TokenRows(*maps[2:])
     return StoredPairs(sources, targets, description["dropped_empty"], description["dropped_long"])
-
-
-def stored_pairs(
-    folder: str | Path,
-    pairs: Collection[Pair],
-    tokenizer: Tokenizer,
-    max_length: int = 256,
-    *,
-    processes: int | None = None,
-    progress: bool = False,
-) -> StoredPairs:
-    """Open the store at ``folder``; write it first where there is none, or one of other text or another tokenizer.
-
-    Raises:
-        InputError: as `write_store` and `open_store` do.
-
-    """
-    wanted = store_fingerprint(pairs, tokenizer, max_length)
-    if not (Path(folder) / DESCRIPTION).exists() or _read_description(Path(folder))["fingerprint"] != wanted:
-        write_store(folder, pairs, tokenizer, max_length, processes=processes, progress=progress)
-    return open_store(folder)
 
 
 def store_fingerprint(pairs: Iterable[Pair], tokenizer: Tokenizer, max_length: int) -> str:

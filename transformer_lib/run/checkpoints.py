@@ -1,15 +1,15 @@
 """Checkpoints: all that decides the rest of a training, sealed so that a damaged one is noticed and passed over."""
 
-import hashlib
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from transformer_lib.corpus.files import file_sha256
 from transformer_lib.corpus.tokenizer import Tokenizer
 from transformer_lib.model import Transformer
 from transformer_lib.run.store import (
@@ -54,7 +54,7 @@ class TrainingState:
             for key, value in self.optimizer.state[parameter].items():
                 tensors[f"{key}/{name}"] = value.detach().cpu()
         save_tensors(tensors, folder / STATE)
-        seal = {path.name: digest(path) for path in sorted(folder.iterdir())}
+        seal = {path.name: file_sha256(path) for path in sorted(folder.iterdir())}
         write_json(
             folder / "training.json", {"format": FORMAT, "update": self.update, "scaler": self.scaler, "files": seal}
         )
@@ -79,12 +79,6 @@ class TrainingState:
         return cls(stored["update"], optimizer, random, stored["scaler"])
 
 
-def digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def check_sound(folder: Path, *, weights_only: bool = False) -> dict[str, Any]:
     """What `training.json` says; CheckpointError names a file that is missing or not as it was written.
 
@@ -99,7 +93,7 @@ def check_sound(folder: Path, *, weights_only: bool = False) -> dict[str, Any]:
             continue
         if not (folder / name).is_file():
             raise CheckpointError(f"{folder / name} is missing")
-        if digest(folder / name) != expected:
+        if file_sha256(folder / name) != expected:
             raise CheckpointError(f"{folder / name} is damaged: its SHA-256 is not the one it was written with")
     return stored
 
@@ -120,16 +114,25 @@ def sound_checkpoints(folder: Path, *, weights_only: bool = False) -> Iterator[P
             yield path
 
 
-def keep_newest(folder: Path, number: int, every: int | None = None) -> None:
-    """Delete checkpoints but the newest `number`, of those whose update is a multiple of `every` if that is given.
+def averaged(paths: Iterable[Path], number: int, every: int | None = None) -> list[Path]:
+    """Of checkpoints in order, the `number` newest that section 6.1 averages: trained, and regular if `every` is given.
 
-    The newest two of all always stay: one to continue from, and one should that be damaged. Of the others
-    only the weights are left, for the average: the rest takes two thirds of the room.
+    Regular is a checkpoint whose update is a multiple of `every`; others come by the clock.
+    """
+    updates = {path: int(path.name) for path in paths}
+    return [path for path, update in updates.items() if update and (every is None or update % every == 0)][-number:]
+
+
+def keep_newest(folder: Path, number: int, every: int | None = None) -> None:
+    """Delete all checkpoints but the `number` that would be `averaged`, and the newest two.
+
+    Of those two, one is to continue from, and one is there should that be damaged. Of the others only the
+    weights are left, for the average: the rest takes two thirds of the room.
     """
     paths = checkpoints(folder)
-    regular = [path for path in paths if every is None or (int(path.name) and int(path.name) % every == 0)]
+    wanted = averaged(paths, number, every)
     for path in paths[:-2]:
-        if path in regular[-number:]:
+        if path in wanted:
             (path / STATE).unlink(missing_ok=True)
         else:
             shutil.rmtree(path)

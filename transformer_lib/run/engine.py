@@ -27,6 +27,12 @@ class MixedPrecision(nn.Module):
             return self.objective(*batch)
 
 
+def objective_for(model: Transformer, smoothing: float, device: torch.device) -> nn.Module:
+    """`SummedLoss`, on a CPU with the dropout and the loss that are made for it."""
+    on_gpu = device.type == "cuda"
+    return SummedLoss(model, smoothing) if on_gpu else FusedLoss(with_fast_dropout(model), smoothing)
+
+
 class Engine:
     """A model, its optimizer and `step`, which does what `train_step` does, as fast as the hardware allows.
 
@@ -39,9 +45,7 @@ class Engine:
         self, model: Transformer, smoothing: float, hardware: Hardware, *, compiled: bool | None = None
     ) -> None:
         self.hardware, on_gpu = hardware, hardware.device.type == "cuda"
-        objective: nn.Module = (
-            SummedLoss(model, smoothing) if on_gpu else FusedLoss(with_fast_dropout(model), smoothing)
-        )
+        objective = objective_for(model, smoothing, hardware.device)
         if hardware.precision is not None:
             objective = MixedPrecision(objective, hardware.precision)
         if on_gpu if compiled is None else compiled:

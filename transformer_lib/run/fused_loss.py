@@ -64,18 +64,9 @@ def softmax_in_place(z: Float[Tensor, "n vocab"]) -> tuple[Float[Tensor, "n voca
 class FusedLoss(SummedLoss):
     """`SummedLoss` for training on a CPU: the same loss and gradients, in less time and memory."""
 
-    def forward(
-        self,
-        source: Int[Tensor, "batch n_src"],
-        target_in: Int[Tensor, "batch n_tgt"],
-        target_out: Int[Tensor, "batch n_tgt"],
-        real: Int[Tensor, " n_real"],
-    ) -> Float[Tensor, ""]:
-        """Nats, summed over the real target tokens."""
-        model, output = self.model, self.model.output
-        if source.is_cuda or type(output) is not TokenEmbedding or not torch.is_grad_enabled():
-            return super().forward(source, target_in, target_out, real)
-        states = model.decode_states(target_in, model.encode(source), source)
-        return ProjectedLoss.apply(
-            states.flatten(0, 1)[real], output.weight, target_out.flatten()[real], self.smoothing
-        )
+    def loss(self, states: Float[Tensor, "*batch d_model"], target: Int[Tensor, "*batch"]) -> Float[Tensor, ""]:
+        """Nats, summed over the rows."""
+        output = self.model.output
+        if states.is_cuda or type(output) is not TokenEmbedding or not torch.is_grad_enabled():
+            return super().loss(states, target)
+        return ProjectedLoss.apply(states, output.weight, target, self.smoothing)

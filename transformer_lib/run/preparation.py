@@ -7,7 +7,7 @@ from pathlib import Path
 from transformer_lib.batching import Batch, EncodedPairs, TokenBatches, encode_pairs
 from transformer_lib.corpus.pairs import sample_text
 from transformer_lib.corpus.sources import ParallelCorpus
-from transformer_lib.corpus.token_store import StoredPairs, open_store, stored_pairs
+from transformer_lib.corpus.token_store import StoredPairs, open_store, write_store
 from transformer_lib.corpus.tokenizer import Tokenizer
 from transformer_lib.run.hardware import Hardware
 from transformer_lib.run.recipes import Recipe
@@ -27,12 +27,12 @@ def prepare(folder: Path, corpus: ParallelCorpus, recipe: Recipe, hardware: Hard
 
     The store is mapped into memory, so a large corpus is never held whole, and processes share its pages.
     """
+    vocabulary, store = folder / "tokenizer.model", folder / "data"
     if hardware.is_main:
-        write_vocabulary(folder / "tokenizer.model", corpus, recipe)
-        tokenizer = Tokenizer.load(folder / "tokenizer.model")
-        stored_pairs(folder / "data", corpus.train, tokenizer, recipe.max_length, progress=not quiet)
+        write_vocabulary(vocabulary, corpus, recipe)
+        write_store(store, corpus.train, Tokenizer.load(vocabulary), recipe.max_length, progress=not quiet)
     hardware.wait()
-    tokenizer, stored = Tokenizer.load(folder / "tokenizer.model"), open_store(folder / "data")
+    tokenizer, stored = Tokenizer.load(vocabulary), open_store(store)
     if hardware.is_main and (stored.dropped_empty or stored.dropped_long):
         print(
             f"dropped {stored.dropped_empty} pairs with an empty side and "

@@ -14,7 +14,7 @@ from transformer_lib.corpus.files import InputError, write_atomically
 from transformer_lib.corpus.sources import ParallelCorpus
 from transformer_lib.decoding import average_weights
 from transformer_lib.model import Transformer
-from transformer_lib.run.checkpoints import TrainingState, keep_newest, sound_checkpoints
+from transformer_lib.run.checkpoints import TrainingState, averaged, keep_newest, sound_checkpoints
 from transformer_lib.run.engine import Engine
 from transformer_lib.run.hardware import Hardware
 from transformer_lib.run.loading import SharedBatches
@@ -100,8 +100,7 @@ class Run:
 
     def begin_or_resume(self, resume: bool) -> int:
         """Load the newest sound checkpoint, or write the first; returns its update."""
-        if resume:
-            start = self.restore()
+        start = self.restore() if resume else 0
         if self.hardware.is_main:
             if not resume:
                 circumstances = {"command": self.command, **environment()}
@@ -109,7 +108,7 @@ class Run:
             write_atomically(self.folder / "recipe.json", json.dumps(self.description(), indent=2) + "\n")
         if not resume:
             self.checkpoint(0)
-        return start if resume else 0
+        return start
 
     def restore(self) -> int:
         """Load the newest checkpoint that is sound; returns the update it was written after."""
@@ -182,20 +181,15 @@ class Run:
     def finish(self) -> Path:
         """Average the last checkpoints (section 6.1) and write the model that translates."""
         if self.hardware.is_main:
-            sound = list(sound_checkpoints(self.folder / "checkpoints", weights_only=True))
-            newest = [path for path in sound if self.is_averaged(path)][: self.recipe.average_last] or sound[:1]
+            sound = list(sound_checkpoints(self.folder / "checkpoints", weights_only=True))[::-1]
+            newest = averaged(sound, self.recipe.average_last, self.recipe.checkpoint_every) or sound[-1:]
             mean = average_weights([read_tensors(path / "model.safetensors") for path in newest])
-            averaged = Transformer(self.model.config)
-            averaged.load_state_dict(mean, strict=False)
-            save_model(self.folder / "model", averaged, self.data.tokenizer)
+            model = Transformer(self.model.config)
+            model.load_state_dict(mean, strict=False)
+            save_model(self.folder / "model", model, self.data.tokenizer)
             self.say(f"averaged {len(newest)} checkpoints into {self.folder / 'model'}")
         self.hardware.wait()
         return self.folder / "model"
-
-    def is_averaged(self, checkpoint: Path) -> bool:
-        """True for the checkpoints that the recipe averages."""
-        update, every = int(checkpoint.name), self.recipe.checkpoint_every
-        return update > 0 and (every is None or update % every == 0)
 
     def say(self, text: str) -> None:
         """A line for the person who waits."""
