@@ -8,8 +8,6 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent))
 from helpers import number_batches
 
-from transformer_lib.batching import TokenBatches, encode_pairs
-from transformer_lib.corpus.tokenizer import Tokenizer
 from transformer_lib.model import Transformer, TransformerConfig
 from transformer_lib.run.engine import Engine
 from transformer_lib.run.hardware import Hardware
