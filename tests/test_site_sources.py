@@ -1,5 +1,6 @@
 """What the pages are made from: vendored scripts, the public address, requirements stated twice."""
 
+import ast
 import re
 import shutil
 import tomllib
@@ -107,6 +108,12 @@ def test_contents_name_each_chapter_by_number_and_title():
     for chapter in chapters:
         heading = references.TITLE.search(references.markdown(ROOT / "book" / f"{chapter['file']}.ipynb"))[1]
         assert chapter["title"] == f"{int(chapter['file'][:2])}. {heading}"
+
+
+def test_module_docstrings_are_one_line_so_that_nbdev_export_changes_nothing():
+    modules = {path: ast.parse(path.read_text()) for path in (ROOT / "transformer_lib").rglob("*.py")}
+    assert len(modules) > 50
+    assert [path for path, tree in modules.items() if "\n" in (ast.get_docstring(tree) or "")] == []
 
 
 def requirements_of_pyproject() -> set[str]:

@@ -1,7 +1,8 @@
 """Write the library's modules from the chapters (`make export`), or check that they are in step (`--check`).
 
-This is nbdev's own export without what `nbdev-export` adds around it: it would rewrite the docstring of
-`transformer_lib/__init__.py` and leave an index and a list of modules that nothing here reads.
+This is nbdev's own export without what `nbdev-export` adds around it: an index and a list of modules that nothing
+here reads. It would also list in `transformer_lib/__init__.py` every module with a docstring of more than a line, which
+is why there is none.
 """
 
 import argparse

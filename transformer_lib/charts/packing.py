@@ -1,8 +1,7 @@
-"""Attention weights as text: one character a weight, so that a page can hold every head of a model.
+"""Attention weights as text: one character a weight, so that a page can hold every head of a model."""
 
-A weight is kept as one of 64 levels of its square root, which is finest where most weights are, near zero. The
-error is at most 0.016, for a weight near 1, and 0.001 on average in a sentence of 30 tokens.
-"""
+# A weight is kept as one of 64 levels of its square root, which is finest where most weights are, near zero. The
+# error is at most 0.016, for a weight near 1, and 0.001 on average in a sentence of 30 tokens.
 
 import numpy as np
 

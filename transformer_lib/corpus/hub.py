@@ -1,9 +1,8 @@
-"""WMT 2014 from the Hugging Face hub, streamed into text files, and its test set from sacreBLEU (paper section 5.1).
+"""WMT 2014 from the Hugging Face hub, streamed into text files, and its test set from sacreBLEU (paper section 5.1)."""
 
-The paper trains on 4.5 million pairs English-German and 36 million English-French. The hub's copy of the same sources
-has 4,508,785 and 40,836,715: for French more than the paper used, which does not say what it left out. Nothing is
-filtered here but pairs with an empty or an overlong side, when they become tokens.
-"""
+# The paper trains on 4.5 million pairs English-German and 36 million English-French. The hub's copy of the same sources
+# has 4,508,785 and 40,836,715: for French more than the paper used, which does not say what it left out. Nothing is
+# filtered here but pairs with an empty or an overlong side, when they become tokens.
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack

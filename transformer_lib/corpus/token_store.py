@@ -1,11 +1,10 @@
-"""Stores: the token ids of a corpus in files that are mapped into memory, so that its size does not matter.
+"""Stores: the token ids of a corpus in files that are mapped into memory, so that its size does not matter."""
 
-A store is a folder with four arrays in NumPy's ``.npy`` format and a description, ``store.json``:
-
-* ``sources.ids.npy`` and ``targets.ids.npy``: all tokens, row after row, as uint16, or as int32 for a vocabulary of
-  over 65,536 pieces.
-* ``sources.offsets.npy`` and ``targets.offsets.npy``: where each row begins, and where the last one ends, as int64.
-"""
+# A store is a folder with four arrays in NumPy's ``.npy`` format and a description, ``store.json``:
+#
+# * ``sources.ids.npy`` and ``targets.ids.npy``: all tokens, row after row, as uint16, or as int32 for a vocabulary of
+#   over 65,536 pieces.
+# * ``sources.offsets.npy`` and ``targets.offsets.npy``: where each row begins, and where the last one ends, as int64.
 
 import hashlib
 import json

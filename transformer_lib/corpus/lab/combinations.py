@@ -1,8 +1,7 @@
-"""Which words go together, and which of these combinations stay out of training.
+"""Which words go together, and which of these combinations stay out of training."""
 
-A combination (adjective with noun, verb with object) is *reserved* by a hash of its English words: the choice is the
-same for every seed. Training, dev and test use the others only; each compositional sentence has a reserved one.
-"""
+# A combination (adjective with noun, verb with object) is *reserved* by a hash of its English words: the choice is the
+# same for every seed. Training, dev and test use the others only; each compositional sentence has a reserved one.
 
 import zlib
 from collections.abc import Iterable

@@ -1,9 +1,8 @@
-"""A sentence pair while it is being built.
+"""A sentence pair while it is being built."""
 
-A German word is created once, by :meth:`Draft.word`, and from then on is known by its number. English phrases say
-which German words each of their words translates, so the alignment follows from the construction; word order is
-decided later, as lists of numbers. The English words are the leaves of the tree.
-"""
+# A German word is created once, by :meth:`Draft.word`, and from then on is known by its number. English phrases say
+# which German words each of their words translates, so the alignment follows from the construction; word order is
+# decided later, as lists of numbers. The English words are the leaves of the tree.
 
 import re
 from typing import NamedTuple

@@ -1,8 +1,7 @@
-"""The constructions of the corpus by name.
+"""The constructions of the corpus by name."""
 
-A construction builds one sentence in the writer's draft. It returns False when the words it drew do not fit; the
-caller draws again.
-"""
+# A construction builds one sentence in the writer's draft. It returns False when the words it drew do not fit; the
+# caller draws again.
 
 from collections.abc import Callable
 

@@ -1,10 +1,9 @@
-"""The splits of the corpus: which sentences belong to which, in blocks that any process can write.
+"""The splits of the corpus: which sentences belong to which, in blocks that any process can write."""
 
-* A sentence goes to train, dev or test by a hash of its German side. German is a function of English here, so no two
-  of these splits share a sentence of either language, whatever the seed.
-* Sentences are drawn in blocks of a fixed number of attempts, each with its own source of randomness, and the blocks
-  are read in order: the number of processes changes nothing.
-"""
+# * A sentence goes to train, dev or test by a hash of its German side. German is a function of English here, so no two
+#   of these splits share a sentence of either language, whatever the seed.
+# * Sentences are drawn in blocks of a fixed number of attempts, each with its own source of randomness, and the blocks
+#   are read in order: the number of processes changes nothing.
 
 import multiprocessing
 import zlib
