@@ -1,9 +1,8 @@
-"""The lab corpus: English-German sentence pairs that a grammar generates, with the truth about each.
+"""The lab corpus: English-German sentence pairs that a grammar generates, with the truth about each."""
 
->>> example = generate("test", 1)[0]
->>> len(example.source_words()) == len(example.source_spans)
-True
-"""
+# >>> example = generate("test", 1)[0]
+# >>> len(example.source_words()) == len(example.source_spans)
+# True
 
 from transformer_lib.corpus.lab.example import Case, LabExample
 from transformer_lib.corpus.lab.lexicon import VARIANTS, Lexicon, load_lexicon

@@ -1,7 +1,6 @@
-"""German inflection: articles, adjective endings, pronouns and contractions, as tables.
+"""German inflection: articles, adjective endings, pronouns and contractions, as tables."""
 
-A *slot* is the row of a table: ``m``, ``f``, ``n`` for the singular, ``p`` for the plural of any gender.
-"""
+# A *slot* is the row of a table: ``m``, ``f``, ``n`` for the singular, ``p`` for the plural of any gender.
 
 CASES = ("nom", "acc", "dat")
 SLOTS = ("m", "f", "n", "p")

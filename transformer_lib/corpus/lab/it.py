@@ -1,7 +1,6 @@
-"""Sentences with *it*.
+"""Sentences with *it*."""
 
-*It* is unambiguous by design: its antecedent is the one noun phrase before it that is singular and no person.
-"""
+# *It* is unambiguous by design: its antecedent is the one noun phrase before it that is singular and no person.
 
 from transformer_lib.corpus.lab.antecedents import is_only_candidate
 from transformer_lib.corpus.lab.clauses import Clause

@@ -1,7 +1,6 @@
-"""The words of the lab corpus, read from the tables in ``data/lab``.
+"""The words of the lab corpus, read from the tables in ``data/lab``."""
 
-Every column of the tables is described in ``data/lab/README.md``.
-"""
+# Every column of the tables is described in ``data/lab/README.md``.
 
 import csv
 from dataclasses import dataclass
