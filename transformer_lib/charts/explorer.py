@@ -6,8 +6,8 @@ import altair as alt
 
 from .examples import KINDS, AttentionExample
 from .packing import ALPHABET, masked_cells, pack
+from .page import finished, one_column_below
 from .panels import cells, heat_panel, line_panel
-from .style import CONFIG, EMBED_OPTIONS
 
 LONGEST = 64  # tokens a side: more cells than that and the page no longer follows the pointer
 KIND_LABELS = ["encoder self-attention", "decoder self-attention", "cross-attention"]
@@ -38,10 +38,8 @@ def attention_explorer(
     panels = [heat_panel(size, gold=any(gold)).properties(title=notes), line_panel(size)]
     chart = alt.concat(*panels, **cells(longest), columns=2, spacing=24, title=_title())
     chart = chart.add_params(*_controls(examples, longest), *_data(examples, gold), *_derived(examples[0].heads))
-    return chart.configure(**CONFIG).properties(
-        description="Attention of the chosen layer and head: a heat map of queries by keys, and lines between them",
-        usermeta={"embedOptions": EMBED_OPTIONS | {"patch": _one_column_below(2 * size + 260)}},
-    )
+    about = "Attention of the chosen layer and head: a heat map of queries by keys, and lines between them"
+    return finished(chart, about, patch=one_column_below(2 * size + 260))
 
 
 def _controls(examples: Sequence[AttentionExample], longest: int) -> list[alt.Parameter]:
@@ -120,16 +118,6 @@ def _notes(*, cropped: bool) -> alt.TitleParams:
     window = f"{longest} <= {LONGEST} ? ' ' : 'Of ' + {longest} + ' tokens the first {LONGEST} are drawn.'"
     lines = ", ".join([focus, masked] + [window] * cropped)
     return alt.TitleParams(text=alt.expr(f"[{lines}]"), fontSize=12, fontWeight="normal", offset=8)
-
-
-def _one_column_below(pixels: int) -> list[dict[str, object]]:
-    """Vega-Lite fixes the number of columns; in the Vega that it compiles to, it can follow the window."""
-    columns = f"windowSize()[0] < {pixels} ? 1 : 2"
-    signal = {"name": "columns", "update": columns, "on": [{"events": "window:resize", "update": columns}]}
-    return [
-        {"op": "add", "path": "/signals/-", "value": signal},
-        {"op": "replace", "path": "/layout/columns", "value": {"signal": "columns"}},
-    ]
 
 
 def _short(text: str, longest: int = 40) -> str:
