@@ -31,7 +31,7 @@ def test_help_lists_the_commands(capsys):
         main(["--help"])
     assert stop.value.code == 0
     shown = capsys.readouterr().out
-    assert all(command in shown for command in ("lab", "train", "average", "translate", "evaluate"))
+    assert all(command in shown for command in ("lab", "train", "average", "translate", "evaluate", "inspect"))
 
 
 def test_train_on_aligned_files_writes_a_model_and_scores(tmp_path, capsys):
@@ -88,6 +88,24 @@ def test_translate_refuses_invalid_utf_8_before_printing(trained, monkeypatch, c
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "standard input, line 2, byte 5" in captured.err
+
+
+def test_inspect_measures_every_head_and_says_on_what(trained, tmp_path, capsys):
+    tsv = write_tsv(tmp_path / "my.tsv")
+    output = tmp_path / "heads.json"
+    arguments = ["inspect", "--model", trained, "--data", str(tsv), "--sentences", "1", "--output", str(output)]
+    assert main(arguments) == 0
+    measures = json.loads(output.read_text())
+    assert json.loads(capsys.readouterr().out) == measures
+    assert measures["sentences"] == 1
+    assert {len(layers) for layers in measures["bleu_without"].values()} == {len(measures["entropy"]["encoder"])}
+    assert measures["environment"]["torch"] == torch.__version__
+
+
+def test_inspect_refuses_no_sentences(trained, tmp_path, capsys):
+    tsv = write_tsv(tmp_path / "my.tsv")
+    assert main(["inspect", "--model", trained, "--data", str(tsv), "--sentences", "0"]) == 2
+    assert "--sentences must be at least 1, not 0" in capsys.readouterr().err
 
 
 def test_evaluate_prints_and_writes_scores(trained, tmp_path, capsys):

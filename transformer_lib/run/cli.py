@@ -1,4 +1,4 @@
-"""The command line: `transformer-lib lab | train | average | translate | evaluate`."""
+"""The command line: `transformer-lib lab | train | average | translate | evaluate | inspect`."""
 
 import json
 import sys
@@ -14,7 +14,9 @@ from transformer_lib.corpus.files import InputError, check_writable, decode_line
 from transformer_lib.corpus.lab import write_lab
 from transformer_lib.decoding import average_weights
 from transformer_lib.run.evaluation import evaluate_corpus
+from transformer_lib.run.head_measures import measure_heads
 from transformer_lib.run.recipes import recipe_for
+from transformer_lib.run.records import environment
 from transformer_lib.run.store import load_model, read_tensors, save_model, write_json
 from transformer_lib.run.train_command import Train, open_corpus, search_of
 from transformer_lib.run.translator import TranslationWarning, Translator
@@ -139,12 +141,47 @@ class Evaluate:
         print(json.dumps(results, indent=2))
 
 
+@dataclass(frozen=True)
+class Inspect:
+    """Measure every attention head of a model: how widely and how far it looks, and the BLEU without it."""
+
+    model: str = "lab-en-de"
+    """A shipped model, or the folder of your own."""
+    data: str | None = None
+    """As for train: a corpus by name, or a tab-separated file. The lab corpus when nothing is given."""
+    source: Path | None = None
+    """In place of --data: a text file, one sentence a line,"""
+    target: Path | None = None
+    """and its translation, line by line."""
+    sentences: int = 1000
+    """How many test sentences, from the first; each is translated once for every head."""
+    output: Path | None = None
+    """A JSON file to write the measures to, beside printing them."""
+    device: str = "cpu"
+    """Where to translate."""
+
+    def __call__(self) -> None:
+        """Print the measures as JSON."""
+        if self.sentences < 1:
+            raise InputError(f"--sentences must be at least 1, not {self.sentences}")
+        corpus = open_corpus(self.data, self.source, self.target)
+        if self.output is not None:
+            check_writable(self.output.parent)
+        translator = Translator.load(self.model, device=self.device)
+        measures = measure_heads(translator, list(corpus.test)[: self.sentences], progress=True)
+        measures = {"data": corpus.name, **measures, "environment": environment()}
+        if self.output is not None:
+            write_json(self.output, measures)
+        print(json.dumps(measures, indent=2))
+
+
 COMMANDS: dict[str, Callable[[], None]] = {
     "lab": Lab,
     "train": Train,
     "average": Average,
     "translate": Translate,
     "evaluate": Evaluate,
+    "inspect": Inspect,
 }
 
 

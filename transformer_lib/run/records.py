@@ -70,9 +70,14 @@ def commit() -> str | None:
 
 
 def load_record(name: str) -> dict[str, Any]:
-    """A recorded run that ships with the book: its recipe, log, results and environment."""
+    """A recorded run that ships with the book: its recipe, log, results and environment.
+
+    `heads`, where its model was measured (`transformer-lib inspect`), is what is known about each attention head.
+    """
     folder = shipped(f"runs/{name}")
-    return {
+    heads = folder / "heads.json"
+    measured = {"heads": read_json(heads)} if heads.exists() else {}
+    return measured | {
         "recipe": read_json(folder / "recipe.json"),
         "results": read_json(folder / "results.json"),
         "environment": read_json(folder / "environment.json"),
