@@ -219,3 +219,26 @@ def test_piece_to_word_goes_up_through_every_word_that_begins_a_piece(tokenizer,
     assert len(owners) == len(tokenizer.encode(text))
     assert owners == sorted(owners)
     assert all(0 <= word < max(1, len(word_spans(text))) for word in owners)
+
+
+def test_words_are_those_that_pieces_begin_in(tokenizer):
+    text = "The old dog, which barks."
+    words, owners = tokenizer.words(text)
+    assert words == ["The", "old", "dog", ",", "which", "barks", "."]
+    assert owners == tokenizer.piece_to_word(text)
+    assert tokenizer.words("") == ([], [])
+
+
+def test_words_that_share_a_piece_are_one():
+    tokenizer = Tokenizer.train(["Wait...", "No... yes..."] * 9, 280)
+    assert "..." in tokenizer.pieces("Wait...")
+    words, owners = tokenizer.words("Wait... no")
+    assert words == ["Wait", "...", "no"]
+    assert sorted(set(owners)) == list(range(len(words)))
+
+
+@settings(deadline=None)
+@given(text=st.text(characters))
+def test_words_and_their_pieces_leave_no_gap(tokenizer, text):
+    words, owners = tokenizer.words(text.strip())
+    assert sorted(set(owners)) == list(range(len(words)))

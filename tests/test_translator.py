@@ -83,6 +83,26 @@ def test_attention_has_the_labels_of_its_queries_and_keys(translator):
     assert example.cross.shape == (1, 2, len(target) + 1, len(source))
 
 
+def test_attention_by_word_sums_key_pieces_and_averages_query_pieces(translator):
+    pieces, words = (translator.attention("one three", "drei eins zwei", unit=unit) for unit in ("piece", "word"))
+    assert words.source == ("one", "three", "</s>")
+    assert words.target == ("<s>", "drei", "eins", "zwei")
+    reading = [*translator.tokenizer.piece_to_word("one three"), 2]
+    writing = [0, *(1 + word for word in translator.tokenizer.piece_to_word("drei eins zwei"))]
+    assert len(reading) > 3
+    for query in range(4):
+        for key in range(3):
+            rows = [row for row, word in enumerate(writing) if word == query]
+            keys = [column for column, word in enumerate(reading) if word == key]
+            expected = sum(pieces.cross[0, 1, row, column] for row in rows for column in keys) / len(rows)
+            assert words.cross[0, 1, query, key] == pytest.approx(expected, abs=1e-6)
+
+
+def test_attention_by_another_unit_is_an_error(translator):
+    with pytest.raises(ValueError, match=r'"piece" or "word", not .sentence.'):
+        translator.attention("one", unit="sentence")
+
+
 def test_attention_of_an_empty_sentence_is_an_error(translator):
     with pytest.raises(InputError, match="empty"):
         translator.attention(" ")

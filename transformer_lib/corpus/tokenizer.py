@@ -146,7 +146,11 @@ class Tokenizer:
 
     def pieces(self, text: str) -> list[str]:
         """Pieces of ``text`` as they stand in the vocabulary: a space is ``▁``, a byte is ``<0x..>``."""
-        return self._processor.id_to_piece(self.encode(text))
+        return self.pieces_of(self.encode(text))
+
+    def pieces_of(self, ids: Iterable[int]) -> list[str]:
+        """Pieces that ``ids`` stand for, as they stand in the vocabulary; eos is ``</s>``."""
+        return self._processor.id_to_piece([int(index) for index in ids])
 
     def piece_to_word(self, text: str) -> list[int]:
         """For each piece of ``text``, the index in `word_spans` of the word that it belongs to.
@@ -157,6 +161,17 @@ class Tokenizer:
         sizes = [self._num_bytes(index) for index in self.encode(text)]
         owner = _word_of_each_byte(f" {text}")
         return [owner[start] for _, start in zip(sizes, accumulate(sizes, initial=0), strict=False)]
+
+    def words(self, text: str) -> tuple[list[str], list[int]]:
+        """The words of ``text``, and for each piece the number of its word among them.
+
+        Words in which no piece begins, such as the second dot of a piece ``...``, are put to the word before.
+        """
+        owners, spans = self.piece_to_word(text), word_spans(text)
+        first = sorted(set(owners))
+        following = [*first[1:], len(spans)]
+        words = [text[spans[word][0] : spans[after - 1][1]] for word, after in zip(first, following, strict=False)]
+        return words, [first.index(owner) for owner in owners]
 
     def _num_bytes(self, index: int) -> int:
         """Bytes of the text that piece ``index`` stands for."""

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from tqdm import tqdm
@@ -12,7 +12,7 @@ from transformer_lib.batching import pad
 from transformer_lib.corpus.files import InputError, shipped
 from transformer_lib.corpus.tokenizer import Tokenizer
 from transformer_lib.decoding import beam_search
-from transformer_lib.inspection import record_attention
+from transformer_lib.inspection import by_word, record_attention
 from transformer_lib.model import Transformer
 from transformer_lib.run.store import load_model, save_model
 
@@ -112,28 +112,39 @@ class Translator:
         """Where the model lies."""
         return next(self.model.parameters()).device
 
-    def attention(self, sentence: str, translation: str | None = None) -> "AttentionExample":
+    def attention(
+        self, sentence: str, translation: str | None = None, *, unit: Literal["piece", "word"] = "piece"
+    ) -> "AttentionExample":
         """All attention while the model reads `sentence` and writes `translation` (its own if None).
 
-        The decoder's rows are labelled with what it has read so far: bos, then the translation's pieces.
+        The decoder's rows are labelled with what it has read so far: bos, then the translation's pieces, or its
+        words, whose pieces `inspection.by_word` puts together.
         """
         from transformer_lib.charts import AttentionExample
 
         if translation is None:
             translation = self.translate([sentence])[0]
-        source, target = self.encode([sentence, translation], strict=True)
+        source, target = self.encode([sentence.strip(), translation.strip()], strict=True)
         if not source:
             raise InputError("the sentence is empty: there is nothing to attend to")
         target_ids = torch.tensor([[self.model.config.bos_id, *target]], device=self.device)
         with torch.inference_mode(), record_attention(self.model) as maps:
             self.model(self.source_batch([source]), target_ids)
-        stack = {kind: torch.cat(getattr(maps, kind)).float().cpu().numpy() for kind in ("encoder", "decoder", "cross")}
-        return AttentionExample(
-            [*self.tokenizer.pieces(sentence.strip()), "</s>"],
-            ["<s>", *self.tokenizer.pieces(translation.strip())],
-            **stack,
-            title=sentence.strip(),
-        )
+        read, read_units = self.units(sentence.strip(), unit)
+        written, written_units = self.units(translation.strip(), unit)
+        reading, writing = [*read_units, len(read)], [0, *(1 + index for index in written_units)]  # eos, bos
+        sides = {"encoder": (reading, reading), "decoder": (writing, writing), "cross": (writing, reading)}
+        weights = {kind: by_word(torch.cat(getattr(maps, kind)).float().cpu(), *sides[kind]) for kind in sides}
+        return AttentionExample([*read, "</s>"], ["<s>", *written], **weights, title=sentence.strip())
+
+    def units(self, text: str, unit: Literal["piece", "word"]) -> tuple[list[str], list[int]]:
+        """The pieces or words of a text, and for each of its pieces the number of its unit."""
+        if unit not in ("piece", "word"):
+            raise ValueError(f'unit must be "piece" or "word", not {unit!r}')
+        if unit == "word":
+            return self.tokenizer.words(text)
+        pieces = self.tokenizer.pieces(text)
+        return pieces, list(range(len(pieces)))
 
 
 def find_model(name: str | Path) -> Path:
