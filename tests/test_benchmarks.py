@@ -1,16 +1,22 @@
-"""A quick run of the training benchmark, in a process of its own."""
+"""Quick runs of the benchmarks, each in a process of its own."""
 
+import inspect
 import json
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
+import altair as alt
 import pytest
+
+from transformer_lib import charts
 
 ROOT = Path(__file__).parents[1]
 TINY = ["--device", "cpu", "--model", "miniature", "--sentences", "5", "--length", "7", "--vocabulary", "101"]
 NOT_ON_A_GPU_MACHINE = ("altair", "ipywidgets", "tyro", "sacremoses")
+CHARTS = runpy.run_path(str(ROOT / "benchmarks" / "charts.py"))
 
 
 def run(*arguments: str) -> str:
@@ -52,3 +58,30 @@ def test_training_benchmark_measures_every_contender_or_says_why_not(tmp_path):
 def test_memory_of_a_contender_counts_at_least_its_weights_and_optimizer():
     growth = float(run("--vocabulary", "50021", "--padding", "0", "--memory-of", "this model"))
     assert growth > 4 * 50021 * 32 * 4 / 2**20
+
+
+def test_chart_benchmark_measures_every_figure_and_writes_its_table(tmp_path):
+    readme = tmp_path / "README.md"
+    readme.write_text("Above.\n\n| figure | x |\n|---|---|\n| old | 1 |\n\nBelow.\n")
+    (tmp_path / "results").mkdir()
+    command = [sys.executable, "benchmarks/charts.py", "--tokens", "3", "--pages", "1"]
+    subprocess.run([*command, "--output", str(tmp_path / "results")], cwd=ROOT, check=True, capture_output=True)
+    record = json.loads((tmp_path / "results" / "charts.json").read_text())
+    assert {"date", "machine", "commit", "chromium", "altair", "vega", "load_before"} <= record["environment"].keys()
+    assert [row["figure"] for row in record["figures"]] == [figure.name for figure in CHARTS["FIGURES"]]
+    for row in record["figures"]:
+        assert row["size_kib"] > row["gzip_kib"] > 0
+        assert row["embed_ms"] > row["switch_ms"] > 0
+    assert readme.read_text() == f"Above.\n\n{CHARTS['table'](record)}\nBelow.\n"
+
+
+def test_every_interactive_figure_of_the_library_is_measured():
+    functions = [getattr(charts, name) for name in charts.__all__ if inspect.isfunction(getattr(charts, name))]
+    interactive = {made.__name__ for made in functions if inspect.signature(made).return_annotation is alt.ConcatChart}
+    assert {figure.build.__name__ for figure in CHARTS["FIGURES"]} == interactive
+
+
+def test_the_recorded_table_of_charts_is_the_one_shown():
+    record = json.loads((ROOT / "benchmarks" / "results" / "charts.json").read_text())
+    assert [row["figure"] for row in record["figures"]] == [figure.name for figure in CHARTS["FIGURES"]]
+    assert CHARTS["table"](record) in (ROOT / "benchmarks" / "README.md").read_text()

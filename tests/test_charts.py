@@ -9,20 +9,18 @@ import altair as alt
 import numpy as np
 import pytest
 import torch
-from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import capture_output
 
 from transformer_lib.charts import (
     AttentionExample,
     attention_explorer,
     bar_chart,
-    explore,
     heat_map,
     house_style,
     line_chart,
     table,
 )
 from transformer_lib.charts.packing import ALPHABET, MASKED, masked_cells, pack, unpack
+from transformer_lib.inspection import by_word
 
 SOURCE = ["The", "small", "dog", "sleeps", "."]
 TARGET = ["<s>", "Der", "kleine", "Hund", "schläft", ".", "!"]
@@ -128,15 +126,111 @@ def test_explorer_offers_every_layer_head_and_sentence():
     assert bound["query"]["max"] == len(TARGET)
 
 
-def test_explorer_draws_the_first_64_tokens_and_says_so():
-    tokens = [str(i) for i in range(67)]
-    chart = attention_explorer(make_example(tokens, TARGET))
+def sliders_of_window(chart):
+    patch = chart.to_dict()["usermeta"]["embedOptions"]["patch"]
+    return {change["value"]["name"]: change["value"] for change in patch if "bind" in change["value"]}
+
+
+def test_explorer_ships_every_weight_of_a_long_sentence_and_a_window_onto_it():
+    example = make_example([f"s{i}" for i in range(67)], TARGET, gold=[(6, 66)])
+    chart = attention_explorer(example)
     values = parameters(chart)
-    assert len(values["tokens"]["value"][0][0]) == 64
-    encoder, _, cross = values["weights"]["value"][0]
-    assert (len(encoder), len(cross)) == (LAYERS * HEADS * 64 * 64, LAYERS * HEADS * len(TARGET) * 64)
-    assert "tokens the first 64 are drawn" in chart.to_json()
-    assert "tokens the first 64 are drawn" not in attention_explorer(make_example()).to_json()
+    assert values["tokens"]["value"] == [[list(example.source), list(example.target)]]
+    for kind, text in zip(("encoder", "decoder", "cross"), values["weights"]["value"][0], strict=True):
+        weights = getattr(example, kind)
+        assert abs(unpack(text, weights.shape) - weights).max() <= 0.016
+    assert values["gold"]["value"] == [[6 * 67 + 66]]
+    assert values["query"]["bind"]["max"] == 67
+    assert {name: slider["bind"]["max"] for name, slider in sliders_of_window(chart).items()} == {
+        "first_query": 67 - 48 + 1,
+        "first_key": 67 - 48 + 1,
+    }
+
+
+def test_explorer_of_64_tokens_needs_no_window():
+    chart = attention_explorer(make_example([f"s{i}" for i in range(64)], TARGET))
+    assert sliders_of_window(chart) == {}
+    assert "first_query" not in chart.to_json()
+
+
+def test_explorer_shows_the_layers_and_heads_asked_for_under_their_own_numbers():
+    example = make_example(layers=5, heads=3)
+    values = parameters(attention_explorer(example, layers=[4, 1], heads=[1, 2]))
+    assert (values["layers"]["value"], values["heads"]["value"]) == ([2, 5], [2, 3])
+    assert values["layer"]["bind"]["options"] == [2, 5]
+    assert (values["head"]["bind"]["min"], values["head"]["bind"]["max"]) == (2, 3)
+    cross = unpack(values["weights"]["value"][0][2], (2, 2, len(TARGET), len(SOURCE)))
+    assert abs(cross - example.cross[[1, 4]][:, [1, 2]]).max() <= 0.016
+
+
+@pytest.mark.parametrize("chosen", [[], [5], [-1]])
+def test_explorer_refuses_layers_that_are_not_there(chosen):
+    with pytest.raises(ValueError, match="layers: expected some of 0 to 1"):
+        attention_explorer(make_example(), layers=chosen)
+
+
+def test_explorer_refuses_more_than_a_page_holds_and_says_what_helps():
+    example = make_example([f"s{i}" for i in range(233)], TARGET, layers=5, heads=4)
+    with pytest.raises(ValueError, match=r"1,119,\d\d\d weights are too many .*1,000,000.*`layers=`.*shorter"):
+        attention_explorer(example)
+    assert len(attention_explorer(example, layers=[3]).to_json(indent=None)) < 300 * 1024
+
+
+def padded_example(**changes):
+    """A sentence of five and one of seven tokens in a batch whose longest have seven and eleven."""
+    source, target = [*SOURCE, *["<pad>"] * 2], [*TARGET, *["<pad>"] * 4]
+    return make_example(source, target, **padded_weights(len(source), len(target)), **changes)
+
+
+def padded_weights(n_source, n_target):
+    closed_source, closed_target = np.arange(n_source) >= len(SOURCE), np.arange(n_target) >= len(TARGET)
+    later = np.triu(np.ones((n_target, n_target), dtype=bool), 1)
+    closed = {
+        "encoder": np.tile(closed_source, (n_source, 1)),
+        "decoder": later | closed_target,
+        "cross": np.tile(closed_source, (n_target, 1)),
+    }
+    weights = {}
+    for seed, (kind, mask) in enumerate(closed.items()):
+        scores = np.random.default_rng(seed).normal(size=(LAYERS, HEADS, *mask.shape))
+        exponentials = np.where(mask, 0, np.exp(scores))
+        weights[kind] = exponentials / exponentials.sum(-1, keepdims=True)
+    return weights
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_padding_is_hatched_as_a_key_and_as_a_query(kind):
+    example = padded_example()
+    queries, keys = ([token == "<pad>" for token in side] for side in example.labels(kind))
+    expected = np.array(queries)[:, None] | np.array(keys)
+    if kind == "decoder":
+        expected |= np.triu(np.ones(expected.shape, dtype=bool), 1)
+    assert (getattr(example, kind)[..., queries, :].sum(-1) > 0.99).all()
+    np.testing.assert_array_equal(example.masked(kind), np.broadcast_to(expected, (LAYERS, HEADS, *expected.shape)))
+
+
+def test_padding_that_a_mask_has_missed_is_drawn_as_it_is():
+    source = [*SOURCE, "<pad>"]
+    assert not make_example(source).masked("encoder").any()
+
+
+def test_a_word_that_no_query_attends_to_is_drawn_as_a_query():
+    first = np.tile(np.eye(5)[0], (LAYERS, HEADS, 5, 1))
+    assert not make_example(encoder=first).masked("encoder")[..., 0].any()
+
+
+def test_explorer_draws_maps_by_word_as_it_draws_maps_by_piece():
+    pieces = {kind: torch.tensor(getattr(make_example(), kind)) for kind in ("encoder", "decoder", "cross")}
+    words = {"source": [0, 1, 1, 2, 3], "target": [0, 1, 2, 2, 2, 3, 4]}
+    sides = {"encoder": ("source", "source"), "decoder": ("target", "target"), "cross": ("target", "source")}
+    maps = {kind: by_word(pieces[kind], *(words[side] for side in sides[kind])) for kind in sides}
+    example = AttentionExample(
+        ["The", "small dog", "sleeps", "."], ["<s>", "Der", "kleine Hund schläft", ".", "!"], **maps
+    )
+    encoder, decoder, cross = parameters(attention_explorer(example))["weights"]["value"][0]
+    assert abs(unpack(cross, (LAYERS, HEADS, 5, 4)) - maps["cross"].numpy()).max() <= 0.016
+    assert MASKED not in encoder + cross
+    assert decoder.count(MASKED) == LAYERS * HEADS * 5 * 4 // 2
 
 
 @pytest.mark.parametrize(
@@ -235,62 +329,6 @@ def test_heat_map_hatches_scores_that_a_mask_closed():
     spec = heat_map([[1.5, -np.inf], [0.5, 1.0]], row_title="query", column_title="key").to_dict()
     assert spec["data"]["values"] == [1.5, 0.0, 0.5, 1.0]
     assert "'1011'[datum.cell - 1]" in json.dumps(spec)
-
-
-def attend(sentence):
-    if not sentence:
-        raise ValueError("the sentence is <empty>")
-    words = sentence.split()
-    return make_example(words, TARGET)
-
-
-def sources(chart):
-    return parameters(chart)["tokens"]["value"][0][0]
-
-
-def test_widget_redraws_for_the_readers_sentence():
-    widget = explore(attend, "one two")
-    assert sources(widget.chart) == ["one", "two"]
-    widget.sentence.value = "three four five"
-    assert sources(widget.chart) == ["three", "four", "five"]
-
-
-def test_widget_says_what_went_wrong_and_keeps_the_chart():
-    widget = explore(attend, "one two")
-    before = widget.chart
-    widget.sentence.value = ""
-    assert "the sentence is &lt;empty&gt;" in widget.message.value
-    assert widget.chart is before
-    assert not widget.button.disabled
-    widget.sentence.value = "three"
-    assert "empty" not in widget.message.value
-
-
-def test_widget_button_tries_a_failed_sentence_again():
-    attempts = []
-
-    def busy_at_first(sentence):
-        attempts.append(sentence)
-        if attempts == ["one", "two"]:
-            raise RuntimeError("busy")
-        return attend(sentence)
-
-    widget = explore(busy_at_first, "one")
-    widget.sentence.value = "two"
-    assert "busy" in widget.message.value
-    widget.button.click()
-    assert sources(widget.chart) == ["two"]
-
-
-def test_widget_shows_its_chart_as_an_output_of_the_cell():
-    InteractiveShell.instance()
-    widget = explore(attend, "one two")
-    with capture_output() as captured:
-        widget._ipython_display_()
-        widget.sentence.value = "three"
-    drawn = [output for output in captured.outputs if "vegaEmbed" in output.data.get("text/html", "")]
-    assert ['"one", "two"' in drawn[0].data["text/html"], '"three"' in drawn[1].data["text/html"]] == [True, True]
-    assert drawn[1].update
 
 
 def test_the_library_imports_without_the_charts():

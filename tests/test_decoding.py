@@ -121,6 +121,48 @@ def test_keeping_fewer_hypotheses_finds_the_same_best_ones(alpha):
         )
 
 
+def record_search(model, source, **search):
+    """What a watched search finds, and all that it kept and finished: (sentence, tokens) to log-probability."""
+    seen, ended = {}, {}
+
+    def watch(live, found, kept):
+        for extensions, told in (found, ended), (kept, seen):
+            for row, extension in enumerate(zip(*(column.tolist() for column in extensions), strict=True)):
+                for log_probability, parent, token in zip(*extension, strict=True):
+                    before = tuple(live.tokens[row, parent, 1:].tolist())
+                    if log_probability > float("-inf") and (told is seen or token == EOS):
+                        told[live.rows[row], (*before, token)] = log_probability
+
+    return beam_search(model, source, watch=watch, **search), seen, ended
+
+
+@pytest.mark.parametrize("beam_size", [1, 2, 5])
+def test_watching_changes_no_bit_of_a_search(beam_size):
+    model, source = random_model(11), pad([[4, 9, 6, 5, EOS], [7, EOS], [10, 5, 8, EOS]])
+    search = {"beam_size": beam_size, "max_extra_tokens": 3}
+    assert record_search(model, source, **search)[0] == beam_search(model, source, **search)
+
+
+def test_a_watcher_is_told_of_every_hypothesis_and_its_log_probability():
+    sources = [[4, 9, 6, 5, EOS], [7, EOS]]
+    model, source, extra = random_model(11), pad(sources), 3
+    found, seen, ended = record_search(model, source, beam_size=3, max_extra_tokens=extra)
+    for row, hypotheses in enumerate(found):
+        assert {(row, (*h.tokens, EOS)): h.log_probability for h in hypotheses}.items() <= ended.items()
+    for (row, tokens), log_probability in (seen | ended).items():
+        limit = len(sources[row]) - 1 + extra
+        steps = (step_scores(model, sources[row], tokens[:i], limit)[token] for i, token in enumerate(tokens))
+        assert log_probability == pytest.approx(sum(steps), abs=1e-9)
+        assert len(tokens) == 1 or (row, tokens[:-1]) in seen
+
+
+def test_a_watcher_is_told_of_no_more_than_the_beam_at_each_step():
+    _, seen, _ = record_search(random_model(11), torch.tensor([[4, 9, 6, 5, EOS]]), beam_size=3, max_extra_tokens=3)
+    counts = [sum(len(tokens) == step for _, tokens in seen) for step in range(1, 8)]
+    assert max(counts) == 3
+    assert not any(EOS in tokens for _, tokens in seen)
+
+
 def test_beam_search_refuses_to_keep_nothing():
     with pytest.raises(ValueError, match="0"):
         beam_search(random_model(7), torch.tensor([[4, EOS]]), num_hypotheses=0)

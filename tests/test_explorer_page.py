@@ -2,11 +2,13 @@
 
 import re
 
+import numpy as np
 import pytest
 from figure_page import chromium, open_figure
-from test_charts import HEADS, LAYERS, SOURCE, TARGET, make_example
+from test_charts import HEADS, LAYERS, SOURCE, TARGET, make_example, padded_example
 
 from transformer_lib.charts import attention_explorer, bar_chart, heat_map, house_style, line_chart
+from transformer_lib.charts.packing import pack, unpack
 
 EXAMPLE = make_example(title="five and seven tokens", gold=[(1, 0)])
 WEIGHTS = {"encoder": EXAMPLE.encoder, "decoder": EXAMPLE.decoder, "cross": EXAMPLE.cross}
@@ -61,11 +63,12 @@ def assert_cells(page, example, kind, layer, head):
 
 
 def axis_labels(page, side):
-    """Words along the axis of the heat map, in order."""
-    return page.eval_on_selector_all(
+    """Words along the axis of the heat map, as the eye meets them."""
+    words = page.eval_on_selector_all(
         f".role-axis[aria-label*=\"titled '{side}'\"] .role-axis-label text",
-        "words => words.map(word => word.textContent)",
+        "words => words.map(word => [word.getCTM().e, word.getCTM().f, word.textContent])",
     )
+    return [word for *_, word in sorted(words, key=lambda word: word[0 if side == "key" else 1])]
 
 
 def control(page, name):
@@ -148,6 +151,109 @@ def test_masked_cells_are_hatched(page):
     assert strokes == len(TARGET) * (len(TARGET) - 1) // 2
 
 
+def drawn(page):
+    page.evaluate("async () => { await view.runAsync(); }")
+    return page.inner_text("#figure")
+
+
+def test_outlines_are_explained_where_there_are_any(page):
+    assert "Outlined" not in drawn(page)
+    control(page, "kind").select_option(label="cross-attention")
+    assert "Outlined: aligned words." in drawn(page)
+    assert page.locator("#figure path[stroke='rgb(214, 112, 24)']").count() == 1
+    control(page, "sentence").select_option(label="two and three tokens")
+    assert "Outlined" not in drawn(page)
+
+
+def test_padded_queries_and_keys_are_hatched_and_named(browser):
+    page = open_figure(browser, attention_explorer(padded_example()))
+    assert "Hatched: masked or padding" in drawn(page)
+    masked = [text for text in cells(page) if "may not attend" in text]
+    assert len(masked) == 7 * 7 - 5 * 5 == page.locator(".mark-rule line[stroke=gray]").count()
+    assert all("<pad>" in text for text in masked)
+    control(page, "query").press("End")
+    assert "Query “<pad>” may not attend to any key." in drawn(page)
+    assert page.complaints == []
+    page.close()
+
+
+LONG = make_example([f"s{i}" for i in range(1, 74)], [f"t{i}" for i in range(1, 68)], gold=[(60, 72)])
+WINDOW = 48
+
+
+@pytest.fixture(scope="module")
+def long_page(browser):
+    page = open_figure(browser, attention_explorer(LONG))
+    yield page
+    complaints = page.complaints
+    page.close()
+    assert complaints == []
+
+
+def assert_window(page, kind, queries, keys):
+    """The cells are those of 48 queries and 48 keys from these on, counted from 0, with the weights of LONG."""
+    found, (query_tokens, key_tokens) = cells(page), LONG.labels(kind)
+    assert len(found) == WINDOW**2
+    for text, (i, j) in zip(found, np.ndindex(WINDOW, WINDOW), strict=True):
+        query, key = query_tokens[queries + i], key_tokens[keys + j]
+        start, value = text.rsplit(", ", 1)
+        assert start == f"query {query} attends to key {key}"
+        assert abs(float(value) - getattr(LONG, kind)[0, 0, queries + i, keys + j]) <= 0.016 + 0.005
+    assert axis_labels(page, "query") == list(query_tokens[queries : queries + WINDOW])
+    assert axis_labels(page, "key") == list(key_tokens[keys : keys + WINDOW])
+
+
+def test_a_long_sentence_is_drawn_through_a_window_that_the_keyboard_moves(long_page):
+    assert "Drawn: queries 1 to 48 of 73, keys 1 to 48 of 73." in drawn(long_page)
+    assert_window(long_page, "encoder", 0, 0)
+    control(long_page, "first_query").press("ArrowRight")
+    control(long_page, "first_key").press("End")
+    assert "Drawn: queries 2 to 49 of 73, keys 26 to 73 of 73." in drawn(long_page)
+    assert_window(long_page, "encoder", 1, 25)
+
+
+def test_every_token_can_be_chosen_and_the_window_follows(long_page):
+    control(long_page, "first_key").press("Home")
+    control(long_page, "query").press("End")
+    text = drawn(long_page)
+    assert "Drawn: queries 26 to 73 of 73, keys 1 to 48 of 73." in text
+    assert control(long_page, "first_query").input_value() == "26"
+    weights = LONG.encoder[0, 0, 72]
+    key = re.search(r"Query “s73” attends most to key “(.+?)”", text)[1]
+    assert key == LONG.source[weights.argmax()]
+    outside = re.search(r"Outside of these: ([\d.]+) of the weight of “s73”", text)[1]
+    assert abs(float(outside) - weights[WINDOW:].sum()) <= 0.05
+    control(long_page, "first_query").press("Home")
+    assert "Outside of these: " + outside in drawn(long_page)
+    assert f"s1  {unpacked(weights[0]):.2f}" in words_beside_lines(long_page)
+
+
+def words_beside_lines(page):
+    return page.eval_on_selector_all(
+        ".attention_lines_group .mark-text text", "words => words.map(word => word.textContent)"
+    )
+
+
+def unpacked(weight):
+    return unpack(pack(np.array([weight])), (1,))[0]
+
+
+def test_the_window_fits_each_kind_of_attention_and_keeps_the_outlines(long_page):
+    control(long_page, "kind").select_option(label="cross-attention")
+    control(long_page, "first_query").press("End")
+    control(long_page, "first_key").press("End")
+    assert "Drawn: queries 20 to 67 of 67, keys 26 to 73 of 73." in drawn(long_page)
+    assert_window(long_page, "cross", 19, 25)
+    row = LONG.cross[0, 0, min(72, len(LONG.target) - 1)]
+    keys = [f"s{j + 1}  {unpacked(row[j]):.2f}" for j in range(25, 73)]
+    assert set(keys) <= set(words_beside_lines(long_page))
+    outlines = long_page.locator("#figure path[stroke='rgb(214, 112, 24)']")
+    assert outlines.count() == 1
+    control(long_page, "first_key").press("ArrowLeft")
+    drawn(long_page)
+    assert outlines.count() == 0
+
+
 def test_every_control_has_a_name(page):
     names = page.eval_on_selector_all(
         ".vega-bindings select, .vega-bindings input",
@@ -172,6 +278,7 @@ def test_export_menu_offers_svg_and_png_only(page):
 def test_explorer_fits_the_page_and_follows_its_color(browser, explorer, width, mode):
     page = open_figure(browser, explorer, width=width, mode=mode)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("#figure svg.marks").bounding_box()["width"] <= width - 32
     label = page.locator(".role-axis-label text").first
     ink = page.evaluate("getComputedStyle(document.body).color")
     assert label.evaluate("word => getComputedStyle(word).fill") == ink

@@ -3,7 +3,7 @@
 # %% auto #0
 __all__ = ['Head', 'AttentionCall', 'Recorder', 'attention_sublayers', 'refuse_compiled', 'replace_attend', 'record_calls',
            'AttentionMaps', 'record_attention', 'entropy', 'mean_distance', 'by_word', 'Silencer', 'check_head',
-           'silence_heads', 'head_contributions', 'generation_attention', 'trace_tensors']
+           'silence_heads', 'generation_attention', 'head_contributions', 'trace_tensors']
 
 # %% ../book/18_attention_patterns.ipynb #attention-patterns-02
 import math
@@ -197,17 +197,6 @@ def silence_heads(model: Transformer, heads: Iterable[Head]) -> Iterator[None]:
     with replace_attend(model, replacement):
         yield
 
-# %% ../book/18_attention_patterns.ipynb #attention-patterns-42
-def head_contributions(
-    sublayer: MultiHeadAttention, output: Float[Tensor, "batch heads n d_v"]
-) -> Float[Tensor, "batch heads n d_model"]:
-    """What each head adds to its sub-layer's output: its own output times its rows of W^O (section 3.2.2).
-
-    `output` is that of an `AttentionCall`. The sum over the heads is the sub-layer's output, less a bias if it has one.
-    """
-    w_o = sublayer.w_o.weight.unflatten(1, (sublayer.num_heads, -1))  # d_model, heads, d_v
-    return torch.einsum("bhnv,mhv->bhnm", output, w_o)
-
 # %% ../book/18_attention_patterns.ipynb #attention-patterns-43
 @torch.inference_mode()
 def generation_attention(
@@ -230,6 +219,17 @@ def generation_attention(
         maps.decoder.append(torch.stack(rows, -2))
         maps.cross.append(torch.stack([step.cross[layer][..., -1, :] for step in steps], -2))
     return maps
+
+# %% ../book/18_attention_patterns.ipynb #attention-patterns-42
+def head_contributions(
+    sublayer: MultiHeadAttention, output: Float[Tensor, "batch heads n d_v"]
+) -> Float[Tensor, "batch heads n d_model"]:
+    """What each head adds to its sub-layer's output: its own output times its rows of W^O (section 3.2.2).
+
+    `output` is that of an `AttentionCall`. The sum over the heads is the sub-layer's output, less a bias if it has one.
+    """
+    w_o = sublayer.w_o.weight.unflatten(1, (sublayer.num_heads, -1))  # d_model, heads, d_v
+    return torch.einsum("bhnv,mhv->bhnm", output, w_o)
 
 # %% ../book/18_attention_patterns.ipynb #attention-patterns-44
 @torch.inference_mode()

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .packing import masked_cells
+
 KINDS = ("encoder", "decoder", "cross")
+PADDING = "<pad>"
 # Half precision sums a row of 64 weights to within this.
 TOLERANCE = 1e-2
 
@@ -19,7 +22,7 @@ class AttentionExample:
     `(layers, heads, n_source, n_source)`, `decoder` `(layers, heads, n_target, n_target)`, `cross` `(layers, heads,
     n_target, n_source)`; every row is a distribution over keys, or zero for a query that may attend nowhere. Anything
     that `numpy.asarray` takes will do. `gold` are aligned positions `(target, source)`, outlined on the cross map.
-    `ValueError` where tokens and weights do not fit together.
+    A token `<pad>` is padding. `ValueError` where tokens and weights do not fit together.
     """
 
     source: Sequence[str]
@@ -32,9 +35,9 @@ class AttentionExample:
 
     def __post_init__(self) -> None:
         for side in ("source", "target"):
-            object.__setattr__(self, side, _tokens(side, getattr(self, side)))
+            object.__setattr__(self, side, checked_tokens(side, getattr(self, side)))
         for kind in KINDS:
-            object.__setattr__(self, kind, _weights(kind, getattr(self, kind), self.sizes(kind)))
+            object.__setattr__(self, kind, checked_weights(kind, getattr(self, kind), self.sizes(kind)))
         heads = {kind: getattr(self, kind).shape[:2] for kind in KINDS}
         if len(set(heads.values())) > 1:
             raise ValueError(f"the kinds of attention differ in (layers, heads): {heads}")
@@ -53,6 +56,13 @@ class AttentionExample:
         queries, keys = self.labels(kind)
         return len(queries), len(keys)
 
+    def masked(self, kind: str) -> np.ndarray:
+        """True at the cells of a kind, in its weights' shape, that a mask closed or whose query is padding."""
+        tokens, own = (self.source, self.encoder) if kind == "encoder" else (self.target, self.decoder)
+        # A token of that name to which its sentence attends is one that a mask has missed: it is drawn as it is.
+        padding = (np.array(tokens) == PADDING) & (own == 0).all(axis=(0, 1, 2))
+        return masked_cells(getattr(self, kind), causal=kind == "decoder") | padding[:, None]
+
     @property
     def heads(self) -> tuple[int, int]:
         """Number of layers, and of heads in a layer."""
@@ -65,7 +75,8 @@ def as_array(values: object) -> np.ndarray:
     return np.asarray(detach().cpu().float() if detach else values, dtype=float)
 
 
-def _tokens(side: str, tokens: Sequence[str]) -> tuple[str, ...]:
+def checked_tokens(side: str, tokens: Sequence[str]) -> tuple[str, ...]:
+    """The tokens of a sentence; `ValueError` that begins with `side` for a string, or for none."""
     if isinstance(tokens, str):
         raise ValueError(f"{side}: expected a list of tokens, got the string {tokens!r}")
     if len(tokens) == 0:
@@ -73,7 +84,8 @@ def _tokens(side: str, tokens: Sequence[str]) -> tuple[str, ...]:
     return tuple(map(str, tokens))
 
 
-def _weights(kind: str, values: object, size: tuple[int, int]) -> np.ndarray:
+def checked_weights(kind: str, values: object, size: tuple[int, int]) -> np.ndarray:
+    """Weights `(layers, heads, n_query, n_key)` as an array; `ValueError` where rows are no distributions of `size`."""
     weights = as_array(values)
     if weights.ndim != 4 or weights.shape[2:] != size or 0 in weights.shape:
         expected = f"(layers, heads, {size[0]} queries, {size[1]} keys)"

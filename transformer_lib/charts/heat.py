@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from .examples import as_array
-from .style import DIVERGING, FAINT, INK, MASKED, SEQUENTIAL, TIGHT, hatching
+from .style import FAINT, INK, MASKED, TIGHT, color_scale, hatching
 
 MOST_CELLS = 16_384  # an SVG with more takes half a second to draw
 MOST_OUTLINED = 1_000
@@ -44,7 +44,8 @@ def heat_map(
     x = alt.X("column:O", axis=_axis(column_title, columns, orient="top"), scale=TIGHT)
     y = alt.Y("row:O", axis=_axis(row_title, rows, orient="left"), scale=TIGHT)
     outline = 0.5 if values.size <= MOST_OUTLINED else 0
-    rectangles = _rectangles(cells, (row_title, column_title, value_title), domain or _domain(values), outline)
+    scale = color_scale(domain or domain_of(values), numbers=show_values)
+    rectangles = _rectangles(cells, (row_title, column_title, value_title), scale, outline)
     layers = [rectangles.encode(x, y)]
     if not open_cells.all():
         layers.append(hatching(cells.transform_filter("!datum.open"), "column", "row"))
@@ -85,7 +86,7 @@ def _labels(side: str, labels: Sequence[str] | None, count: int) -> list[str]:
     return names
 
 
-def _domain(values: np.ndarray) -> tuple[float, float]:
+def domain_of(values: np.ndarray) -> tuple[float, float]:
     """From 0 to the largest entry, or as far below 0 as above it."""
     largest = float(np.abs(values).max()) or 1.0
     return (-largest, largest) if values.min() < 0 else (0.0, largest)
@@ -111,15 +112,13 @@ def _cells(values: np.ndarray, rows: list[str], columns: list[str], open_cells: 
     )
 
 
-def _rectangles(
-    cells: alt.Chart, titles: tuple[str, str, str], domain: tuple[float, float], outline: float
-) -> alt.Chart:
+def _rectangles(cells: alt.Chart, titles: tuple[str, str, str], scale: alt.Scale, outline: float) -> alt.Chart:
     fields = dict(zip(("row_label", "column_label", "shown"), titles, strict=True))
     about = " + ', ' + ".join(f"{json.dumps(title + ' ')} + datum.{field}" for field, title in fields.items())
-    scale = alt.Scale(domain=[domain[0], 0, 0, domain[1]] if domain[0] < 0 else domain, clamp=True)
-    scale.range = DIVERGING if domain[0] < 0 else SEQUENTIAL
     color = alt.Color(
-        "data:Q", scale=scale, legend=alt.Legend(title=fields["shown"], orient="bottom", gradientLength=160)
+        "data:Q",
+        scale=scale,
+        legend=alt.Legend(title=fields["shown"], orient="bottom", gradientLength=160),
     )
     return (
         cells.transform_calculate(about=about)

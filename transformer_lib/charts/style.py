@@ -6,13 +6,13 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, s
 # The page's own text color: the SVG follows dark mode without being drawn again.
 INK = "currentColor"
 FAINT = "rgba(128, 128, 128, 0.3)"
-# Luminance near 0.2, so that each has a contrast of about 4 against white and against a dark page.
-BLUE, ORANGE = "rgb(47, 122, 214)", "rgb(198, 98, 16)"
+# Each has a contrast above 3 against white and against a dark page; orange is the lighter one, in grey too.
+BLUE, ORANGE = "rgb(30, 105, 200)", "rgb(214, 112, 24)"
 SERIES = [BLUE, ORANGE, "rgb(20, 136, 100)", "rgb(176, 80, 150)", "rgb(130, 110, 40)", "rgb(112, 118, 128)"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3]]
 # From nothing to one hue: zero is the page itself in both modes, and the order survives greyscale.
-SEQUENTIAL = ["rgba(47, 122, 214, 0)", BLUE]
-DIVERGING = [ORANGE, "rgba(198, 98, 16, 0)", "rgba(47, 122, 214, 0)", BLUE]
+SEQUENTIAL = ["rgba(30, 105, 200, 0)", BLUE]
+DIVERGING = [ORANGE, "rgba(214, 112, 24, 0)", "rgba(30, 105, 200, 0)", BLUE]
 MASKED = "rgba(128, 128, 128, 0.18)"
 
 CONFIG = {
@@ -42,6 +42,18 @@ EMBED_OPTIONS = {
 
 
 TIGHT = alt.Scale(paddingInner=0, paddingOuter=0)
+
+
+def color_scale(domain: tuple[float, float], *, numbers: bool = False) -> alt.Scale:
+    """From nothing at 0 to one hue, or to two where the domain goes below 0; paler where numbers stand on it."""
+    colors = DIVERGING if domain[0] < 0 else SEQUENTIAL
+    stops = [domain[0], 0, 0, domain[1]] if domain[0] < 0 else domain
+    return alt.Scale(domain=stops, range=paler(colors) if numbers else colors, clamp=True)
+
+
+def paler(colors: list[str]) -> list[str]:
+    """The same at half their depth, on which the page's text is legible in both modes."""
+    return [color.replace("rgb(", "rgba(").replace(")", ", 0.5)") if "rgb(" in color else color for color in colors]
 
 
 def hatching(cells: alt.Chart, x: str, y: str) -> alt.Chart:

@@ -1,57 +1,65 @@
-"""The explorer on the reader's own sentence, where a kernel can run the model."""
+"""Figures for the reader's own sentence, own model or own choice of heads, where there is a kernel."""
 
-from collections.abc import Callable
-from html import escape
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-import ipywidgets
-from IPython.display import display
-
-from .examples import AttentionExample
+from .controls import ModelBox, SentenceBox
 from .explorer import attention_explorer
+from .head_boxes import HeadBoxes
+from .live_figure import LiveFigure
+from .silencing import Head, Silencing
+from .waiting import reporting
 
-HINT = "In a running notebook: type a sentence of your own and press Enter."
 
+def explore(
+    attend: Callable[..., Any],
+    sentence: str,
+    *,
+    draw: Callable[[Any], Any] = attention_explorer,
+    models: Sequence[str] = (),
+    load: Callable[[str], Any] | None = None,
+) -> LiveFigure:
+    """A figure of a sentence, with a box to type another one; last line of a cell.
 
-class SentenceExplorer:
-    """A text box and a button above an attention explorer; `redraw` answers both.
-
-    The chart is an ordinary output of the cell, so that a page without a kernel keeps the one drawn last.
+    `draw` draws what `attend(sentence)` gives, by default the explorer of an `AttentionExample`. With `models`, names
+    that `load` turns into models, the reader chooses one of them, or a folder, and `attend(model, sentence)` is drawn.
+    If `attend` takes `report`, it may call `report(done, total)` for its steps.
     """
-
-    def __init__(self, attend: Callable[[str], AttentionExample], sentence: str) -> None:
-        self.attend = attend
-        self.shown = sentence
-        self.chart = attention_explorer(attend(sentence))
-        self.sentence = ipywidgets.Text(value=sentence, description="Sentence", continuous_update=False)
-        self.button = ipywidgets.Button(description="Show attention")
-        self.message = ipywidgets.HTML(value=HINT)
-        self.controls = ipywidgets.VBox([ipywidgets.HBox([self.sentence, self.button]), self.message])
-        self._output = None
-        self.sentence.observe(self.redraw, names="value")
-        self.button.on_click(self.redraw)
-
-    def redraw(self, _event: object = None) -> None:
-        """Draw the attention for the sentence in the box; on an error say so and keep the chart."""
-        sentence = self.sentence.value.strip()
-        if sentence == self.shown:
-            return
-        self.button.disabled, self.message.value = True, "Reading …"
-        try:
-            self.chart = attention_explorer(self.attend(sentence))
-        except Exception as error:  # a widget's callback has no other place to show it
-            self.message.value = f"Not drawn: {escape(str(error)) or type(error).__name__}"
-            return
-        finally:
-            self.button.disabled = False
-        self.shown, self.message.value = sentence, HINT
-        if self._output is not None:
-            self._output.update(self.chart)
-
-    def _ipython_display_(self) -> None:
-        display(self.controls)
-        self._output = display(self.chart, display_id=True)
+    work = reporting(attend)
+    return LiveFigure(
+        lambda *inputs, report: draw(work(*inputs, report=report)),
+        [*_model_box(models, load), SentenceBox(sentence)],
+        button="Show attention" if draw is attention_explorer else "Draw",
+        hint="Type a sentence of your own and press Enter.",
+    )
 
 
-def explore(attend: Callable[[str], AttentionExample], sentence: str) -> SentenceExplorer:
-    """The attention that `attend` records for a sentence, with a box to type another one; last line of a cell."""
-    return SentenceExplorer(attend, sentence)
+def silence(
+    compare: Callable[..., Silencing],
+    sentence: str,
+    heads: Iterable[Head],
+    *,
+    size: tuple[int, int] | Callable[[Any], tuple[int, int]],
+    models: Sequence[str] = (),
+    load: Callable[[str], Any] | None = None,
+) -> LiveFigure:
+    """What a model loses without some heads, with boxes to tick others and to type another sentence; last of a cell.
+
+    `heads` are `(kind, layer, head)`, counted from 0. `compare(sentence, heads)` gives the `Silencing`, of a model with
+    `size` (layers, heads). With `models` the reader chooses one as in `explore`, it is
+    `compare(model, sentence, heads)`, and `size` is a function of the model. ValueError for a head that there is not.
+    """
+    boxes = HeadBoxes(heads)
+    if not models:
+        boxes.fit(*size)
+    inputs = [*_model_box(models, load, lambda model: boxes.fit(*size(model))), SentenceBox(sentence), boxes]
+    hint = "Tick the heads to silence, type a sentence of your own, and press Compare."
+    return LiveFigure(reporting(compare), inputs, button="Compare", hint=hint)
+
+
+def _model_box(
+    models: Sequence[str], load: Callable[[str], Any] | None, on_load: Callable[[Any], object] = lambda model: None
+) -> list[ModelBox]:
+    if models and load is None:
+        raise ValueError("models are given, but no `load` that makes a model of a name or folder")
+    return [ModelBox(models, load, on_load)] if models else []

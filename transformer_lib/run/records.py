@@ -5,12 +5,16 @@ import platform
 import subprocess
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from transformer_lib.corpus.files import shipped, write_atomically
 from transformer_lib.run.store import read_json
+
+if TYPE_CHECKING:
+    from transformer_lib.charts import AttentionExample
 
 
 class Log:
@@ -83,3 +87,26 @@ def load_record(name: str) -> dict[str, Any]:
         "environment": read_json(folder / "environment.json"),
         "log": read_log(folder / "log.jsonl"),
     }
+
+
+def load_film(name: str | Path) -> dict[str, Any]:
+    """A filmed training: one that ships with the book by its name, or a file.
+
+    `moments` are pairs of an update and the `AttentionExample` recorded after it, `losses` pairs of an update and
+    the mean loss of the updates before it; `recipe` and `environment` say how and where.
+    """
+    film = read_json(Path(name) if Path(name).is_file() else shipped(f"films/{name}.json"))
+    moments = [(moment["update"], _attention(film, moment)) for moment in film["moments"]]
+    return {"moments": moments, **{key: film[key] for key in ("losses", "recipe", "environment")}}
+
+
+def _attention(film: dict[str, Any], moment: dict[str, Any]) -> "AttentionExample":
+    """The weights of a moment, each row brought back to a sum of one, which packing changes a little."""
+    from transformer_lib.charts import AttentionExample
+    from transformer_lib.charts.packing import unpack
+
+    n_source, n_target = len(film["source"]), len(film["target"])
+    sizes = {"encoder": (n_source, n_source), "decoder": (n_target, n_target), "cross": (n_target, n_source)}
+    weights = {kind: unpack(moment[kind], (film["layers"], film["heads"], *size)) for kind, size in sizes.items()}
+    weights = {kind: matrix / np.maximum(matrix.sum(-1, keepdims=True), 1e-9) for kind, matrix in weights.items()}
+    return AttentionExample(film["source"], film["target"], **weights, title=film["title"], gold=film["gold"])

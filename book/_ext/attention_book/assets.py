@@ -7,7 +7,7 @@ import altair
 from sphinx.application import Sphinx
 
 EXT = Path(__file__).parents[1]
-VEGA = ("vega/vega.min.js", "vega/vega-lite.min.js", "vega/vega-embed.min.js", "chart_theme.js")
+VEGA = ("vega/vega.min.js", "vega/vega-lite.min.js", "vega/vega-embed.min.js", "chart_theme.js", "chart_access.js")
 # Altair fetches Vega from the network unless this names the versions that it wants as loaded.
 LOADED = json.dumps(
     {
