@@ -1,11 +1,13 @@
 """Every page for readers with a keyboard, a screen reader or an aversion to motion: axe-core, and what it misses."""
 
+import re
 from pathlib import Path
 
 import pytest
 import test_colors
 from axe_playwright_python.sync_playwright import Axe
 from built_site import CHAPTERS, DOCUMENTS, PAGES, chromium, server, visit
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.pages
 EVERY_PAGE = [*DOCUMENTS, "genindex", "search"]
@@ -148,6 +150,21 @@ def test_a_chart_is_saved_without_a_mouse(opened):
             assert Path(saved.value.path()).read_bytes().startswith(start)
         seen.page.keyboard.press("Escape")
         assert not seen.page.locator(".vega-actions").first.is_visible()
+
+
+def test_what_a_control_changes_is_told_and_the_label_of_a_title_keeps_up(opened):
+    with opened("18_attention_patterns") as seen:
+        chart = seen.page.locator(".vega-embed", has=seen.page.locator(".vega-bindings [name=head]")).first
+        status = chart.get_by_role("status")
+        assert status.bounding_box()["width"] <= 1
+        chart.locator(".vega-bindings [name=head]").focus()
+        seen.page.keyboard.press("End")
+        expect(status).to_have_text(re.compile("attention, layer 1, head [2-9]"))
+        said = status.text_content()
+        labels = chart.locator("[aria-roledescription=title]").evaluate_all(
+            "all => all.map((title) => title.ariaLabel)"
+        )
+        assert [label for label in labels if label and label in said]
 
 
 def test_a_tooltip_that_covers_something_goes_away_on_escape(opened):

@@ -149,8 +149,8 @@ def test_words_read_the_numbers_aloud(page):
         "The row: position 6.",
         "components 2 and 3,",
         f"Pair 1: a full turn takes {2 * math.pi / FREQUENCIES[1]:.1f} positions.",
-        f"Position 6: sine {TABLE[6, 2]:.2f}, cosine {TABLE[6, 3]:.2f}",
-        f"Position 8: sine {TABLE[8, 2]:.2f}, cosine {TABLE[8, 3]:.2f} (dashed).",
+        f"At 6: sine {TABLE[6, 2]:.2f}, cosine {TABLE[6, 3]:.2f}",
+        f"At 8 (dashed): sine {TABLE[8, 2]:.2f}, cosine {TABLE[8, 3]:.2f}",
         f"The cosine of this turn is {math.cos(2 * FREQUENCIES[1]):.2f}.",
         f"With itself: PE(6) · PE(6) = {D_MODEL / 2:.2f}",
         f"2 ahead: PE(6) · PE(8) = {TABLE[6] @ TABLE[8]:.2f}",
@@ -205,6 +205,19 @@ def test_explorer_fits_the_page_and_follows_its_color(browser, explorer, width, 
     table, waves = (page.locator(f".position_{view}_group").first.bounding_box() for view in ("table", "waves"))
     assert (waves["x"] >= table["x"] + table["width"]) == (width == 1280)
     assert page.complaints == []
+    page.close()
+
+
+@pytest.mark.parametrize(("width", "show"), [(1280, ["clock", "waves"]), (1280, ["waves", "clock"]), (360, ["dots"])])
+def test_no_words_are_cut_where_they_grow(browser, width, show):
+    page = open_figure(browser, positional_explorer(show=show), width=width)
+    edge = page.locator("svg.marks").evaluate("svg => svg.getBoundingClientRect().right")
+    for choice in {"position": 48, "pair": 0, "shift": 25}, {"position": 24, "pair": 31, "shift": 25}:
+        for name in filter(lambda name: control(page, name).count(), choice):
+            page.evaluate(f"() => {{ view.signal('{name}', {choice[name]}); }}")
+        settle(page)
+        ends = page.locator("svg.marks text").evaluate_all("words => words.map(w => w.getBoundingClientRect().right)")
+        assert max(ends) <= edge
     page.close()
 
 

@@ -20,8 +20,8 @@ def clock_panel(d_model: int, positions: int) -> alt.LayerChart:
     """The chosen pair as a hand, sine to the right and cosine up, before and after the shift; the turn in between."""
     turn = f"(shift * {angle('1', 'pair', d_model)})"
     said = lines(
-        "'From position ' + position + ' to ' + (position + shift) + ' the hand of pair ' + pair + ' turns'",
-        f"'by ' + format({turn}, '.2f') + ' radians, ' + format({turn} * 180 / PI, '.1f') + '°, as from any position.'",
+        "'From ' + position + ' to ' + (position + shift) + ' the hand of pair ' + pair + ' turns'",
+        f"'by ' + format({turn}, '.2f') + ' radians, ' + format({turn} * 180 / PI, '.1f') + '°, as from anywhere.'",
         f"'The cosine of this turn is ' + format(cos({turn}), '.2f') + '.'",
     )
     before = _hand("position", d_model, BLUE, DASHES[0], reach=1.14)

@@ -29,6 +29,7 @@ SIZE, PIXELS_PER_TOKEN = 230, 8
 def attention_explorer(
     examples: AttentionExample | Sequence[AttentionExample],
     *,
+    kind: str = "encoder",
     layers: Sequence[int] | None = None,
     heads: Sequence[int] | None = None,
     size: int | None = None,
@@ -38,9 +39,10 @@ def attention_explorer(
     Rows and left words are queries, columns and right words are keys; in cross-attention the queries are target tokens.
     Hovering over a query, or choosing its number, singles it out and writes its weights beside the keys. Hatched cells
     are masked or padding. A sentence of more than 64 tokens is drawn through a window of 48 that the reader moves.
-    `layers` and `heads` are indexes of those to show, all by default; the page counts them from 1. `size` is the side
-    of a panel in pixels, by default one that fits a phone for up to 30 tokens. `ValueError` when the examples are none,
-    come from models of different sizes, or have more than a million weights.
+    `kind` is shown first. `layers` and `heads` are indexes of those to show, all by default; the page counts them from
+    1. `size` is the side of a panel in pixels, by default one that fits a phone for up to 30 tokens. `ValueError` when
+    the examples are none, come from models of different sizes, or have more than a million weights, and for an unknown
+    kind.
     """
     examples = as_examples(examples)
     shown, longest = shown_heads(examples, layers, heads), longest_side(examples)
@@ -50,7 +52,7 @@ def attention_explorer(
     lines = alt.TitleParams(text=notes(gold, drawn), fontSize=12, fontWeight="normal", offset=8)
     panels = [heat_panel(size, gold=gold).properties(title=lines), line_panel(size, drawn)]
     chart = alt.concat(*panels, **cells(most, drawn), columns=2, spacing=24, title=title())
-    controls = [sentence_choice(examples), kind_choice(), *head_choices(shown), query_choice(longest)]
+    controls = [sentence_choice(examples), kind_choice(kind), *head_choices(shown), query_choice(longest)]
     chart = chart.add_params(*controls, *data(examples, shown), *derived())
     about = "Attention of the chosen layer and head: a heat map of queries by keys, and lines between them"
     patch = one_column_below(2 * size + 260)

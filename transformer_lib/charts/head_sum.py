@@ -38,7 +38,7 @@ def head_sum(
     overview = overview_panel(heads, n, longest=_rounded(np.sqrt(products.max())) or 1.0)
     chosen = [strips_panel(heads, drawn.shape[2], width), shares_panel(heads)]
     chosen = alt.concat(*chosen, columns=1, spacing=20, align="none")
-    chart = alt.concat(overview, chosen, columns=2, spacing=32, align="none", title=_title(title, heads))
+    chart = alt.concat(overview, chosen, columns=2, spacing=32, align="none", title=_title(title))
     chart = chart.resolve_scale(color="independent").add_params(*_data(words, drawn, products), *_kept(heads))
     about = "The vectors that the heads add at the chosen token, their sum, lengths and shares"
     slider = clickable("token", token + 1, {"input": "range", "min": 1, "max": n, "step": 1, "name": "Token "})
@@ -62,11 +62,11 @@ def _boxes(heads: int) -> Patch:
 
 
 def _kept(heads: int) -> list[alt.Parameter]:
-    """Which heads have a tick, as a list, and which have none, in words."""
+    """Which heads have a tick: a truth value for each, and their numbers in words."""
     numbers = range(1, heads + 1)
     kept = ", ".join(f"head_{head}" for head in numbers)
-    missing = " + ".join(f"(head_{head} ? '' : ', {head}')" for head in numbers)
-    return [alt.param(name="kept", expr=f"[{kept}]"), alt.param(name="left_out", expr=f"substring({missing}, 2)")]
+    added = " + ".join(f"(head_{head} ? ', {head}' : '')" for head in numbers)
+    return [alt.param(name="kept", expr=f"[{kept}]"), alt.param(name="added", expr=f"substring({added}, 2)")]
 
 
 def _data(words: list[str], vectors: np.ndarray, products: np.ndarray) -> list[alt.Parameter]:
@@ -99,7 +99,7 @@ def _packed(values: np.ndarray) -> str:
     return "".join(ALPHABET[level // len(ALPHABET)] + ALPHABET[level % len(ALPHABET)] for level in levels)
 
 
-def _title(title: str, heads: int) -> alt.TitleParams:
+def _title(title: str) -> alt.TitleParams:
     token = "'Token ' + token + ' of ' + length(words) + ': “' + words[token - 1] + '”'"
-    kept = f"left_out == '' ? 'The sum of all {heads} heads' : 'The sum without head ' + left_out"
-    return alt.TitleParams(text=alt.expr(f"[{json.dumps(title)}, {token}, {kept}]"))
+    added = "'Heads added: ' + (added == '' ? 'none' : added)"
+    return alt.TitleParams(text=alt.expr(f"[{json.dumps(title)}, {token}, {added}]"))

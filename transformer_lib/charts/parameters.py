@@ -58,10 +58,12 @@ def sentence_choice(examples: Sequence[AttentionExample]) -> alt.Parameter:
     return alt.param(name="sentence", value=0, bind=sentence) if len(names) > 1 else alt.param(name="sentence", value=0)
 
 
-def kind_choice(first: int = 0) -> alt.Parameter:
-    """Which of the three attentions; `first` is the one chosen at first."""
+def kind_choice(first: str = KINDS[0]) -> alt.Parameter:
+    """Which of the three attentions; `first` is the one chosen at first, `ValueError` for one that there is not."""
+    if first not in KINDS:
+        raise ValueError(f"kind: expected one of {', '.join(KINDS)}, got {first!r}")
     kind = alt.binding_select(options=list(range(len(KINDS))), labels=KIND_LABELS, name="Attention ")
-    return alt.param(name="kind", value=first, bind=kind)
+    return alt.param(name="kind", value=KINDS.index(first), bind=kind)
 
 
 def head_choices(shown: Shown, *, last_layer: bool = False) -> list[alt.Parameter]:

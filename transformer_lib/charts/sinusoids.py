@@ -120,9 +120,9 @@ def waves_panel(d_model: int, positions: int, *, turning: bool) -> alt.LayerChar
     )
     layers = [*_uprights(x, positions, turning=turning), curves, points]
     turn = f"format(2 * PI / {angle('1', 'pair', d_model)}, ',.1f')"
-    said = [f"'Pair ' + pair + ': a full turn takes ' + {turn} + ' positions.'", _both("position", d_model)]
+    said = [f"'Pair ' + pair + ': a full turn takes ' + {turn} + ' positions.'", _both("position", "''", d_model)]
     if turning:
-        said.append(_both("position + shift", d_model) + " + ' (dashed).'")
+        said.append(_both("position + shift", "' (dashed)'", d_model))
     return alt.layer(*layers).properties(name="position_waves", width=WIDTH, height=HEIGHT, title=lines(*said))
 
 
@@ -132,10 +132,11 @@ def _by_wave(channel: type, values: list) -> alt.SchemaBase:
     return channel("wave:N", scale=alt.Scale(domain=NAMES, range=values), legend=legend)
 
 
-def _both(position: str, d_model: int) -> str:
+def _both(position: str, mark: str, d_model: int) -> str:
     """Sine and cosine of the chosen pair in words."""
     at = angle(position, "pair", d_model)
-    return f"'Position ' + ({position}) + ': sine ' + format(sin({at}), '.2f') + ', cosine ' + format(cos({at}), '.2f')"
+    values = f"': sine ' + format(sin({at}), '.2f') + ', cosine ' + format(cos({at}), '.2f')"
+    return f"'At ' + ({position}) + {mark} + {values}"
 
 
 def _uprights(x: alt.X, positions: int, *, turning: bool) -> list[alt.Chart]:

@@ -29,7 +29,6 @@ def pictures(tensor: TracedTensor) -> Iterator[Row]:
             "picture": _picture(matrix, mask, largest, _most_columns(tensor)),
             "label": label,
             "across": f"{tensor.axes[-1]} →",
-            "about": f"picture of {tensor.name}, {label or tensor.shape}",
         }
 
 

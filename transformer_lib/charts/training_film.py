@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import altair as alt
 
-from .examples import KINDS, AttentionExample
+from .examples import AttentionExample
 from .film_strip import FRAMES, loss_curve, strip
 from .notes import notes
 from .page import finished, one_column_below, playing_step
@@ -48,8 +48,6 @@ def training_film(
     of more than 32 tokens, and losses that are no numbers.
     """
     updates, examples = _checked(moments, losses)
-    if kind not in KINDS:
-        raise ValueError(f"kind: expected one of {', '.join(KINDS)}, got {kind!r}")
     shown, longest = shown_heads(examples, layers, heads), longest_side(examples)
     gold = any(example.gold for example in examples)
     about = alt.TitleParams(text=notes(gold, ALL, _moment_note(losses)), fontSize=12, fontWeight="normal", offset=8)
@@ -87,7 +85,7 @@ def _checked(moments: Sequence[Moment], losses: Losses) -> tuple[list[int], list
 def _controls(shown: Shown, longest: int, kind: str) -> list[alt.Parameter]:
     """What the reader chooses beside the moment; at first the last layer, which is the one that decides."""
     layer, head = head_choices(shown, last_layer=True)
-    return [kind_choice(KINDS.index(kind)), layer, head, query_choice(longest)]
+    return [kind_choice(kind), layer, head, query_choice(longest)]
 
 
 def _of_moments(updates: list[int], losses: Losses) -> list[alt.Parameter]:

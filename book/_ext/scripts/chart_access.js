@@ -26,31 +26,36 @@
 
   // Vega labels a title when it is drawn, and keeps that label when the title says something else.
   function keepLabels(figure) {
-    const relabel = () => titles(figure).forEach((title) => title.setAttribute("aria-label", said(title)));
+    const relabel = () => titles(figure).forEach((title) => title.setAttribute("aria-label", read(title)));
     relabel();
     new MutationObserver(relabel).observe(figure, { characterData: true, childList: true, subtree: true });
   }
-  const titles = (figure) => figure.querySelectorAll("[aria-roledescription='title']");
-  const said = (title) => [...title.querySelectorAll("text")].flatMap(lines).join(" ");
-  const lines = (text) => (text.children.length ? [...text.children] : [text]).map((line) => line.textContent.trim());
 
-  // What a control changes in the words of a chart is told to those who do not see it.
+  // What a control changes in the sentences of a chart is told to those who do not see it.
   function tellChanges(figure, view) {
     const status = Object.assign(document.createElement("p"), { className: "visually-hidden" });
     status.setAttribute("role", "status");
     figure.append(status);
-    let known = told(figure);
+    let known = sentences(figure);
     figure.addEventListener("change", async function () {
       await view.runAsync();
-      const now = told(figure);
-      status.textContent = now.filter((words) => !known.includes(words)).join(". ");
+      const now = sentences(figure);
+      status.textContent = now.filter((sentence) => !known.includes(sentence)).join(" ");
       known = now;
     });
   }
-  const told = (figure) =>
-    [...figure.querySelectorAll("[aria-roledescription='title'], [aria-roledescription='text mark']")].map((words) =>
-      words.getAttribute("aria-label"),
-    );
+
+  const titles = (figure) => [...figure.querySelectorAll("[aria-roledescription='title']")];
+  // A text that says more to the ear than to the eye describes a number: all of them would be too much to hear at once.
+  const texts = (figure) => [...figure.querySelectorAll("[aria-roledescription='text mark']")].filter(isSentence);
+  const isSentence = (text) => squeezed(text.getAttribute("aria-label")) === squeezed(text.textContent);
+  const squeezed = (words) => words.replace(/\s/g, "");
+  const sentences = (figure) => [...titles(figure), ...texts(figure)].map(read).map((words) => words.replace(/[.!?]*$/, "."));
+  // The words of an element, whose lines stand in an element each.
+  function read(element) {
+    const lines = [element, ...element.querySelectorAll("*")].filter((part) => !part.children.length);
+    return lines.map((line) => line.textContent.trim()).join(" ").trim();
+  }
 
   // Escape closes an open menu, and a tooltip that covers something.
   document.addEventListener("keydown", function (event) {
