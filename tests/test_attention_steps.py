@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from transformer_lib.charts import attention_steps, house_style
-from transformer_lib.charts.ladder_marks import word_boxes
+from transformer_lib.charts.equation.ladder_marks import word_boxes
 
 QUERIES = ["<s>", "Der", "kleine", "Hund", "schläft"]
 KEYS = ["The", "small", "dog", "near", "it", "sleeps", "."]

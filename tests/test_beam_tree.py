@@ -6,7 +6,7 @@ from test_charts import parameters, random_weights
 
 from transformer_lib.charts import BeamNode, SearchTree, beam_tree
 from transformer_lib.charts.packing import unpack
-from transformer_lib.charts.tree_rows import CARD_HEIGHT, ENDING, each_row_once, step_tops, tree_rows
+from transformer_lib.charts.translation.tree_rows import CARD_HEIGHT, ENDING, each_row_once, step_tops, tree_rows
 
 SOURCE = ["▁The", "▁dog", "▁barks", ".", "</s>"]
 LAYERS, HEADS = 2, 3

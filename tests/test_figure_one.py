@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 
 from tools.references import reading_order
 from transformer_lib.charts import figure_one
-from transformer_lib.charts.blocks import (
+from transformer_lib.charts.architecture.blocks import (
     ADD_NORM,
     BLOCKS,
     BY_NAME,

@@ -9,7 +9,7 @@ from test_accessibility import violations
 from test_colors import FOR_TEXT, contrast, over, rgba
 
 from transformer_lib.charts import figure_one
-from transformer_lib.charts.blocks import MAP, WIDTH
+from transformer_lib.charts.architecture.blocks import MAP, WIDTH
 
 LINKS = {block.document: f"{block.document}.html" for block in MAP}
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Map</title>

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from transformer_lib.charts import head_sum, house_style
-from transformer_lib.charts.head_strips import HALF
+from transformer_lib.charts.equation.head_strips import HALF
 from transformer_lib.charts.packing import ALPHABET
 
 HEADS, N, WIDTH = 3, 5, 7

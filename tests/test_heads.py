@@ -6,7 +6,7 @@ import torch
 from test_charts import HEADS, LAYERS, SOURCE, TARGET, make_example, parameters
 
 from transformer_lib.charts import ablation_matrix, head_grid
-from transformer_lib.charts.heads import _sheet
+from transformer_lib.charts.maps.heads import _sheet
 from transformer_lib.charts.style import DIVERGING, SEQUENTIAL, paler
 
 KINDS = ("encoder", "decoder", "cross")

@@ -10,8 +10,8 @@ from test_charts import HEADS, LAYERS, SOURCE, TARGET, make_example
 from test_heads import KINDS, make_grid, make_matrix, numbers
 
 from transformer_lib.charts import AttentionExample
-from transformer_lib.charts.heads import _sheet
-from transformer_lib.charts.pictures import SHADES
+from transformer_lib.charts.maps.heads import _sheet
+from transformer_lib.charts.maps.pictures import SHADES
 
 EXAMPLE = make_example(title="five and seven tokens")
 ENTROPY, DISTANCE = numbers(seed=1), numbers(seed=2, low=0, high=40)

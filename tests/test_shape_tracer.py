@@ -10,11 +10,20 @@ import torch
 from PIL import Image
 
 from transformer_lib.charts import TracedTensor, shape_tracer
-from transformer_lib.charts.block_diagram import TARGETS
-from transformer_lib.charts.blocks import BLOCKS
+from transformer_lib.charts.architecture.block_diagram import TARGETS
+from transformer_lib.charts.architecture.blocks import BLOCKS
+from transformer_lib.charts.architecture.tensor_pictures import (
+    HEADING,
+    SIDE,
+    TALLEST,
+    WORDS,
+    pictures,
+    remarks,
+    words,
+    wrapped,
+)
+from transformer_lib.charts.architecture.thumbnails import narrowed, thumbnail
 from transformer_lib.charts.style import BLUE, ORANGE
-from transformer_lib.charts.tensor_pictures import HEADING, SIDE, TALLEST, WORDS, pictures, remarks, words, wrapped
-from transformer_lib.charts.thumbnails import narrowed, thumbnail
 from transformer_lib.corpus.files import InputError
 from transformer_lib.run.tracing import STEPS, trace_of
 from transformer_lib.run.translator import Translator

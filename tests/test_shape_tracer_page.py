@@ -5,7 +5,7 @@ from figure_page import COLORS, chromium, open_figure
 from test_shape_tracer import make_traced
 
 from transformer_lib.charts import shape_tracer
-from transformer_lib.charts.blocks import BLOCKS, BY_NAME, MAP
+from transformer_lib.charts.architecture.blocks import BLOCKS, BY_NAME, MAP
 from transformer_lib.run.tracing import STEPS
 
 SIZES = {"n_src": 5, "n_tgt": 7, "n_q": 7, "n_k": 5, "heads": 3, "d_k": 11, "d_model": 33, "d_ff": 41, "vocab": 301}

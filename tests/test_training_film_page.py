@@ -8,7 +8,7 @@ from test_explorer_page import axis_labels, control, drawn, expected_cells
 from test_training_film import LOSSES, UPDATES, film
 
 from transformer_lib.charts import training_film
-from transformer_lib.charts.film_strip import GAP, LABEL, SIDE
+from transformer_lib.charts.maps.film_strip import GAP, LABEL, SIDE
 
 FILM = film()
 

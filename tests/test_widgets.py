@@ -11,9 +11,9 @@ from IPython.utils.capture import capture_output
 from test_charts import TARGET, make_example, parameters
 
 from transformer_lib.charts import Silencing, explore, silence
-from transformer_lib.charts.controls import OWN_FOLDER
-from transformer_lib.charts.live_figure import LiveFigure
-from transformer_lib.charts.waiting import ProgressBar, in_words
+from transformer_lib.charts.live.controls import OWN_FOLDER
+from transformer_lib.charts.live.live_figure import LiveFigure
+from transformer_lib.charts.live.waiting import ProgressBar, in_words
 from transformer_lib.corpus.files import InputError
 from transformer_lib.decoding import greedy_search
 from transformer_lib.inspection import silence_heads

@@ -1,26 +1,26 @@
 """The figures of the book as Altair charts; they take arrays and token lists and know nothing of the model."""
 
-from .ablation import ablation_matrix
-from .attention_steps import attention_steps
-from .beam_tree import beam_tree
-from .decoding_film import DecodingSteps, decoding_film
+from .architecture.figure_one import figure_one
+from .architecture.shape_tracer import shape_tracer
+from .architecture.traced import TracedTensor
+from .equation.attention_steps import attention_steps
+from .equation.head_sum import head_sum
+from .equation.softmax_lab import softmax_lab
 from .examples import AttentionExample
-from .explorer import attention_explorer
-from .figure_one import figure_one
 from .figures import bar_chart, line_chart
-from .head_sum import head_sum
-from .heads import head_grid
 from .heat import heat_map
-from .positions import positional_explorer
-from .search_tree import BeamNode, SearchTree
-from .shape_tracer import shape_tracer
-from .silencing import Silencing
-from .softmax_lab import softmax_lab
+from .live.silencing import Silencing
+from .live.widgets import explore, silence
+from .maps.ablation import ablation_matrix
+from .maps.explorer import attention_explorer
+from .maps.heads import head_grid
+from .maps.training_film import training_film
+from .positions.positional_explorer import positional_explorer
 from .style import house_style
 from .tables import table
-from .traced import TracedTensor
-from .training_film import training_film
-from .widgets import explore, silence
+from .translation.beam_tree import beam_tree
+from .translation.decoding_film import DecodingSteps, decoding_film
+from .translation.search_tree import BeamNode, SearchTree
 
 __all__ = [
     "AttentionExample",

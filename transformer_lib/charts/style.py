@@ -66,6 +66,16 @@ def hatching(cells: alt.Chart, x: str, y: str) -> alt.Chart:
     )
 
 
+def pixels(channel: type, field: str) -> alt.X | alt.Y:
+    """A channel whose field holds pixels: no scale, no axis."""
+    return channel(f"{field}:Q", scale=None, axis=None)
+
+
+def words(*lines: str) -> alt.TitleParams:
+    """Words above a view: a line for each expression of the page. The number of lines stays, so that nothing moves."""
+    return alt.TitleParams(text=alt.expr(f"[{', '.join(lines)}]"), fontSize=12, fontWeight="normal", offset=8)
+
+
 def house_style() -> None:
     """Give every chart made from now on the book's look: theme, SVG, an export menu with SVG and PNG.
 

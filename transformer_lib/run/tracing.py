@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import torch
 
-from transformer_lib.charts.traced import TracedTensor
+from transformer_lib.charts.architecture.traced import TracedTensor
 from transformer_lib.corpus.files import InputError
 from transformer_lib.inspection import record_calls, trace_tensors
 from transformer_lib.model import TransformerConfig

@@ -6,7 +6,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from transformer_lib.charts import figure_one
-from transformer_lib.charts.blocks import MAP
+from transformer_lib.charts.architecture.blocks import MAP
 
 logger = logging.getLogger(__name__)
 

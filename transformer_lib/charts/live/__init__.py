@@ -1,0 +1,1 @@
+"""Figures with a kernel: the reader's own sentence, own model, own choice of heads."""

@@ -1,0 +1,1 @@
+"""The positional encoding: its waves, its dot products and its rotation."""
