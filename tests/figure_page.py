@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import altair as alt
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Route, sync_playwright
 
 VENDOR = Path(__file__).parents[1] / "book" / "_ext" / "vendor" / "vega"
 SCRIPTS = ("vega.min.js", "vega-lite.min.js", "vega-embed.min.js")
@@ -36,6 +36,24 @@ def open_figure(browser: Browser, chart: alt.TopLevelMixin, *, width: int = 1280
     page.goto(ADDRESS)
     page.wait_for_function("window.view || window.failed", timeout=20_000)
     return page
+
+
+def control(page: Page, name: str) -> Locator:
+    """The input that is bound to a signal of the chart."""
+    return page.locator(f".vega-bindings [name={name}]")
+
+
+def settle(page: Page) -> None:
+    """Wait until the chart shows what was chosen."""
+    page.evaluate("async () => { await view.runAsync(); }")
+
+
+def press(page: Page, name: str, *keys: str) -> None:
+    """Use a control by keyboard."""
+    control(page, name).focus()
+    for key in keys:
+        page.keyboard.press(key)
+    settle(page)
 
 
 def _answer(route: Route, html: str) -> None:

@@ -72,6 +72,11 @@ def unfold(page) -> None:
     page.evaluate(UNFOLD)
 
 
+def test_every_chart_says_what_it_is(wide):
+    labels = wide.locator(".vega-embed .chart-wrapper").evaluate_all("charts => charts.map((chart) => chart.ariaLabel)")
+    assert "Vega visualization" not in labels  # what a chart without a description is called
+
+
 def test_tab_reaches_every_control_of_every_chart_and_shows_where_it_is(wide):
     for chart in wide.locator(".vega-embed").all():
         controls = chart.locator(CONTROLS)

@@ -7,10 +7,9 @@ import re
 import numpy as np
 import pytest
 import torch
-from figure_page import chromium, open_figure
+from figure_page import control, open_figure, settle
 from test_attention_steps import D_K, D_V, KEY, KEYS, MASK, QUERIES, QUERY, VALUE, make_steps, parameters
-from test_explorer_page import control
-from test_softmax_lab_page import data, settle
+from test_softmax_lab_page import data
 
 from transformer_lib.attention import scaled_dot_product_attention
 
@@ -20,12 +19,6 @@ SHIPPED = [
 ]
 SCORES = SHIPPED[0] @ SHIPPED[1].T
 OUTPUT, WEIGHTS = scaled_dot_product_attention(*SHIPPED, MASK)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """The tree of a beam search in a real browser: what it says, click and keyboard, growth, light and dark, narrow."""
 
 import pytest
-from figure_page import chromium, open_figure
+from figure_page import control, open_figure, press, settle
 from test_beam_tree import HEADS, LAYERS, NODES, SOURCE, make_tree
 
 from transformer_lib.charts import beam_tree
@@ -9,12 +9,6 @@ from transformer_lib.charts.style import ORANGE
 
 TREE = make_tree()
 START = {"step": 4, "node": 0, "layer": LAYERS, "head": 0}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -34,24 +28,9 @@ def page(opened):
     """The tree as it is at first."""
     for name, value in START.items():
         opened.evaluate("([name, value]) => { view.signal(name, value); }", [name, value])
-    draw(opened)
+    settle(opened)
     yield opened
     assert opened.complaints == []
-
-
-def draw(page):
-    page.evaluate("async () => { await view.runAsync(); }")
-
-
-def control(page, name):
-    return page.locator(f".vega-bindings [name={name}]")
-
-
-def press(page, name, *keys):
-    control(page, name).focus()
-    for key in keys:
-        page.keyboard.press(key)
-    draw(page)
 
 
 def rows(page, panel):
@@ -102,7 +81,7 @@ def test_the_best_translation_is_told_of_at_first_and_followed_step_by_step(page
 )
 def test_a_click_and_the_list_tell_of_the_same_hypothesis(page, index, fate):
     rows(page, "tree").nth(index).click()
-    draw(page)
+    settle(page)
     assert_told(page, index, fate)
     assert control(page, "node").input_value() == str(index + 1)
     press(page, "node", "Home", *["ArrowDown"] * (index + 1))
@@ -111,7 +90,7 @@ def test_a_click_and_the_list_tell_of_the_same_hypothesis(page, index, fate):
 
 def test_the_path_to_the_hypothesis_told_of_is_framed(page):
     rows(page, "tree").nth(11).click()
-    draw(page)
+    settle(page)
     strokes = page.eval_on_selector_all(
         ".tree_group .mark-rect [aria-hidden=true] path, .tree_group .mark-rect[aria-hidden=true] path",
         "cards => cards.map(card => card.getAttribute('stroke'))",

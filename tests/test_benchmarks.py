@@ -60,19 +60,28 @@ def test_memory_of_a_contender_counts_at_least_its_weights_and_optimizer():
     assert growth > 4 * 50021 * 32 * 4 / 2**20
 
 
-def test_chart_benchmark_measures_every_figure_and_writes_its_table(tmp_path):
+def test_chart_benchmark_measures_figures_and_writes_its_table(tmp_path):
+    chosen = ["attention explorer", "beam tree"]
     readme = tmp_path / "README.md"
     readme.write_text("Above.\n\n| figure | x |\n|---|---|\n| old | 1 |\n\nBelow.\n")
     (tmp_path / "results").mkdir()
-    command = [sys.executable, "benchmarks/charts.py", "--tokens", "3", "--pages", "1"]
+    command = [sys.executable, "benchmarks/charts.py", "--tokens", "3", "--pages", "1", "--only", *chosen]
     subprocess.run([*command, "--output", str(tmp_path / "results")], cwd=ROOT, check=True, capture_output=True)
     record = json.loads((tmp_path / "results" / "charts.json").read_text())
     assert {"date", "machine", "commit", "chromium", "altair", "vega", "load_before"} <= record["environment"].keys()
-    assert [row["figure"] for row in record["figures"]] == [figure.name for figure in CHARTS["FIGURES"]]
+    assert [row["figure"] for row in record["figures"]] == chosen
     for row in record["figures"]:
         assert row["size_kib"] > row["gzip_kib"] > 0
         assert row["embed_ms"] > row["switch_ms"] > 0
     assert readme.read_text() == f"Above.\n\n{CHARTS['table'](record)}\nBelow.\n"
+
+
+@pytest.mark.parametrize("figure", CHARTS["FIGURES"], ids=lambda figure: figure.name)
+def test_figure_that_is_measured_has_the_control_that_is_moved(figure):
+    spec = figure.build(3).to_dict(validate=False)
+    patch = spec["usermeta"]["embedOptions"]["patch"]
+    signals = {change["value"]["name"] for change in patch if change["path"] == "/signals/-"}
+    assert figure.control[0] in signals | {parameter["name"] for parameter in spec["params"]}
 
 
 def test_every_interactive_figure_of_the_library_is_measured():

@@ -1,19 +1,13 @@
 """The film of a translation in a real browser: its numbers, slider and Play, light and dark, wide and narrow."""
 
 import pytest
-from figure_page import chromium, open_figure
+from figure_page import control, open_figure, press, settle
 from test_decoding_film import CANDIDATES, HEADS, LAYERS, SOURCE, TARGET, make_steps
 
 from transformer_lib.charts import decoding_film
 
 STEPS = make_steps()
 BEFORE = ["<s>", "“Der”", "“Der kleine”", "“Der kleine Hund”", "“Der kleine Hund.”"]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -33,24 +27,9 @@ def page(opened):
     """The film as it is at first."""
     for name, value in {"step": 1, "layer": LAYERS, "head": 0}.items():
         opened.evaluate("([name, value]) => { view.signal(name, value); }", [name, value])
-    draw(opened)
+    settle(opened)
     yield opened
     assert opened.complaints == []
-
-
-def draw(page):
-    page.evaluate("async () => { await view.runAsync(); }")
-
-
-def control(page, name):
-    return page.locator(f".vega-bindings [name={name}]")
-
-
-def press(page, name, *keys):
-    control(page, name).focus()
-    for key in keys:
-        page.keyboard.press(key)
-    draw(page)
 
 
 def told(page, panel):

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from figure_page import chromium, open_figure
+from figure_page import control, open_figure, settle
 from test_charts import HEADS, LAYERS, SOURCE, TARGET, make_example, padded_example
 
 from transformer_lib.charts import attention_explorer, bar_chart, heat_map, house_style, line_chart
@@ -12,12 +12,6 @@ from transformer_lib.charts.packing import pack, unpack
 
 EXAMPLE = make_example(title="five and seven tokens", gold=[(1, 0)])
 WEIGHTS = {"encoder": EXAMPLE.encoder, "decoder": EXAMPLE.decoder, "cross": EXAMPLE.cross}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -71,17 +65,13 @@ def axis_labels(page, side):
     return [word for *_, word in sorted(words, key=lambda word: word[0 if side == "key" else 1])]
 
 
-def control(page, name):
-    return page.locator(f".vega-bindings [name={name}]")
-
-
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_kind_chosen_by_keyboard_shows_its_weights_with_its_words(page, kind):
     steps = list(WEIGHTS).index(kind)
     control(page, "kind").focus()
     for _ in range(steps):
         page.keyboard.press("ArrowDown")
-    page.evaluate("async () => { await view.runAsync(); }")
+    settle(page)
     queries, keys = EXAMPLE.labels(kind)
     assert axis_labels(page, "query") == list(queries)
     assert axis_labels(page, "key") == list(keys)
@@ -90,7 +80,7 @@ def test_kind_chosen_by_keyboard_shows_its_weights_with_its_words(page, kind):
 
 def test_cross_attention_asks_with_the_target_and_answers_with_the_source(page):
     control(page, "kind").select_option(label="cross-attention")
-    page.evaluate("async () => { await view.runAsync(); }")
+    settle(page)
     assert axis_labels(page, "query") == TARGET
     assert axis_labels(page, "key") == SOURCE
 
@@ -99,14 +89,14 @@ def test_layer_and_head_chosen_by_keyboard_change_the_cells(page):
     for name in ("layer", "head"):
         control(page, name).focus()
         page.keyboard.press("End")
-    page.evaluate("async () => { await view.runAsync(); }")
+    settle(page)
     assert_cells(page, EXAMPLE, "encoder", LAYERS - 1, HEADS - 1)
 
 
 def test_another_sentence_brings_its_own_words(page):
     control(page, "sentence").select_option(label="two and three tokens")
     control(page, "kind").select_option(label="cross-attention")
-    page.evaluate("async () => { await view.runAsync(); }")
+    settle(page)
     assert axis_labels(page, "query") == TARGET[:3]
     assert axis_labels(page, "key") == SOURCE[:2]
 
@@ -131,7 +121,7 @@ def assert_singled_out(page, query):
 
 def test_hover_singles_out_the_query_under_the_pointer(page):
     page.locator("[aria-roledescription='rect mark']").nth(2 * len(SOURCE) + 1).hover()
-    page.evaluate("async () => { await view.runAsync(); }")
+    settle(page)
     assert_singled_out(page, 2)
 
 
@@ -139,20 +129,20 @@ def test_query_chosen_by_keyboard_is_singled_out_as_by_hover(page):
     control(page, "query").focus()
     for _ in range(4):
         page.keyboard.press("ArrowRight")
-    page.evaluate("async () => { await view.runAsync(); }")
+    settle(page)
     assert_singled_out(page, 3)
 
 
 def test_masked_cells_are_hatched(page):
     control(page, "kind").select_option(label="decoder self-attention")
-    page.evaluate("async () => { await view.runAsync(); }")
+    settle(page)
     assert "Hatched: masked" in page.inner_text("#figure")
     strokes = page.locator(".mark-rule line[stroke=gray]").count()
     assert strokes == len(TARGET) * (len(TARGET) - 1) // 2
 
 
 def drawn(page):
-    page.evaluate("async () => { await view.runAsync(); }")
+    settle(page)
     return page.inner_text("#figure")
 
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from figure_page import ADDRESS, COLORS, chromium
+from figure_page import ADDRESS, COLORS
 from test_accessibility import violations
 from test_colors import FOR_TEXT, contrast, over, rgba
 
@@ -23,12 +23,6 @@ COLORED = """link => [...link.querySelectorAll("rect, text, tspan")].map((part) 
     const style = getComputedStyle(part);
     return [style.fill, parseFloat(style.fillOpacity)];
 })"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

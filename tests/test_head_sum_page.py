@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from figure_page import chromium, open_figure
+from figure_page import control, open_figure, settle
 from test_head_sum import HEADS, TOKENS, WIDTH, make_contributions
 
 from transformer_lib.charts import head_sum
@@ -14,12 +14,6 @@ CONTRIBUTIONS = make_contributions()
 LENGTHS = ".head_overview_group .mark-rect.role-mark path[aria-label]"
 COMPONENTS = ".head_strips_group .mark-rect.role-mark path[aria-label]"
 SHARES = ".head_shares_group .mark-rect.role-mark path[aria-label]"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -42,10 +36,6 @@ def page(opened):
     assert opened.complaints == []
 
 
-def control(page, name):
-    return page.locator(f".vega-bindings [name={name}]")
-
-
 def choose(page, token, kept):
     """A token and the heads to add, both counted from 0, chosen by keyboard."""
     control(page, "token").focus()
@@ -57,10 +47,6 @@ def choose(page, token, kept):
             control(page, f"head_{head + 1}").focus()
             page.keyboard.press("Space")
     settle(page)
-
-
-def settle(page):
-    page.evaluate("async () => { await view.runAsync(); }")
 
 
 def labels(page, marks):

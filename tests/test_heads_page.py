@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from figure_page import chromium, open_figure
+from figure_page import control, open_figure, settle
 from test_charts import HEADS, LAYERS, SOURCE, TARGET, make_example
 from test_heads import KINDS, make_grid, make_matrix, numbers
 
@@ -18,12 +18,6 @@ ENTROPY, DISTANCE = numbers(seed=1), numbers(seed=2, low=0, high=40)
 LOSSES, BASELINE = numbers(seed=3, low=-9, high=24), 27.5
 LABELS = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
 PACKING_ERROR = 0.016 + 0.005
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +56,7 @@ def opened(browser, chart):
 
 
 def drawn(page):
-    page.evaluate("async () => { await view.runAsync(); }")
-
-
-def control(page, name):
-    return page.locator(f".vega-bindings [name={name}]")
+    settle(page)
 
 
 def press(page, name, *keys):

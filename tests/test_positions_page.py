@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from figure_page import chromium, open_figure
+from figure_page import control, open_figure, settle
 
 from transformer_lib.charts import positional_explorer
 from transformer_lib.positional_encoding import sinusoids
@@ -21,12 +21,6 @@ CLOCK = ".position_clock_group .mark-symbol.role-mark path"
 HANDS = ".position_clock_group .mark-rule.role-mark line"
 DOTS = ".position_dots_group .mark-symbol.role-mark path"
 VIEWS = ("table", "waves", "clock", "dots")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -67,10 +61,6 @@ def words(page):
     return page.locator("svg.marks").evaluate("svg => svg.textContent").replace("−", "-")
 
 
-def control(page, name):
-    return page.locator(f".vega-bindings [name={name}]")
-
-
 def choose(page, **values):
     """Move sliders by keyboard: to the start, then step by step."""
     for name, value in values.items():
@@ -79,10 +69,6 @@ def choose(page, **values):
         for _ in range(value):
             page.keyboard.press("ArrowRight")
     settle(page)
-
-
-def settle(page):
-    page.evaluate("async () => { await view.runAsync(); }")
 
 
 def click(page, marks, index):

@@ -1,7 +1,7 @@
 """The shape tracer in a real browser: keyboard, mouse, film; light and dark, wide and narrow."""
 
 import pytest
-from figure_page import COLORS, chromium, open_figure
+from figure_page import COLORS, open_figure
 from test_shape_tracer import make_traced
 
 from transformer_lib.charts import shape_tracer
@@ -23,12 +23,6 @@ CORNERS = """parts => parts.map((part) => part.getBoundingClientRect()).filter((
     .map((box) => [box.left, box.top, box.right, box.bottom])"""
 RUN = "async () => { await view.runAsync(); }"
 FIRST_OF_DECODER = 1 + [step.block for step in STEPS].index("target")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 import torch
-from figure_page import chromium, open_figure
-from test_explorer_page import axis_labels, cells, control
+from figure_page import control, open_figure, settle
+from test_explorer_page import axis_labels, cells
 from test_softmax_lab import D_K, KEY, KEYS, MASK, QUERIES, QUERY, SCORES, make_lab
 
 from transformer_lib.attention import scaled_dot_product_attention
@@ -28,12 +28,6 @@ DATA = r"""name => {
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
 def page(browser):
     page = open_figure(browser, make_lab())
     yield page
@@ -46,10 +40,6 @@ def page(browser):
 def beginning(page):
     """The controls stand as they stood at first."""
     set_controls(page)
-
-
-def settle(page):
-    page.evaluate("async () => { await view.runAsync(); }")
 
 
 def set_controls(page, *, masked=True, divided=True, temperature=1.0, query=0):

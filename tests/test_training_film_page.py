@@ -2,21 +2,15 @@
 
 import numpy as np
 import pytest
-from figure_page import chromium, open_figure
+from figure_page import control, open_figure
 from test_charts import LAYERS, SOURCE, TARGET
-from test_explorer_page import axis_labels, control, drawn, expected_cells
+from test_explorer_page import axis_labels, drawn, expected_cells
 from test_training_film import LOSSES, UPDATES, film
 
 from transformer_lib.charts import training_film
 from transformer_lib.charts.maps.film_strip import GAP, LABEL, SIDE
 
 FILM = film()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

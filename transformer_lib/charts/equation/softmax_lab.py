@@ -12,7 +12,7 @@ from ..style import BLUE, INK, ORANGE, TIGHT
 from .softmax import checked_matrix, checked_openings, checked_words, with_softmax
 
 DECIMALS = 3  # of the scores in the page: at the lowest temperature a weight is off by 0.001 at most
-SIZE, PIXELS_PER_TOKEN, WORDS, BARS = 230, 8, 62, 200
+SIZE, PIXELS_PER_TOKEN, WORDS, BARS = 230, 8, 60, 200
 ENTROPIES = 490  # pixels beside the map, in the window that holds both
 FOCUSED = "datum.query == focus + 1"
 

@@ -114,4 +114,4 @@ def _key_axis() -> alt.Axis:
 
 def _query_axis() -> alt.Axis:
     weight = alt.condition("datum.value == focus + 1", alt.value("bold"), alt.value("normal"))
-    return _axis("queries", title="query", orient="left", labelFontWeight=weight, minExtent=62, maxExtent=62)
+    return _axis("queries", title="query", orient="left", labelFontWeight=weight, minExtent=60, maxExtent=60)
