@@ -12,7 +12,7 @@ VENDOR = Path(__file__).parents[1] / "book" / "_ext" / "vendor" / "vega"
 SCRIPTS = ("vega.min.js", "vega-lite.min.js", "vega-embed.min.js")
 ADDRESS = "http://figure.test/"
 FLAGS = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-COLORS = {"light": "background: white; color: black", "dark": "background: #14181e; color: #ced6dd"}
+COLORS = {"light": "background: white; color: #222832", "dark": "background: #121212; color: #ced6dd"}
 
 
 @contextmanager

@@ -100,7 +100,7 @@ def build(outcome: Outcome) -> None:
 
 
 def pages(outcome: Outcome) -> None:
-    pytest(outcome, "tests", "-m", "pages")
+    pytest(outcome, "tests", "-n", "2", "--dist", "loadfile", "-m", "pages")
 
 
 def clean_environments(outcome: Outcome) -> None:
@@ -110,10 +110,10 @@ def clean_environments(outcome: Outcome) -> None:
 PARTS = [
     Part("sources", sources, 1),
     Part("browser", browser, 5),
-    Part("unit", unit, 8),
+    Part("unit", unit, 12),
     Part("nbval", chapters, 4),
     Part("build", build, 5),
-    Part("pages", pages, 3),
+    Part("pages", pages, 5),
     Part("clean", clean_environments, 2),
 ]
 

@@ -12,7 +12,7 @@ from .overview import CHOSEN, ROOM_ABOVE, ROOM_LEFT, beside_map, every_head, num
 from .parameters import as_examples
 from .pictures import Sheet, picture
 
-ABREAST, WIDTH, LARGEST = 8, 288, 72  # small maps in a line at most, and pixels: of a line, of a map with its gap
+ABREAST, WIDTH, LARGEST = 8, 284, 71  # small maps in a line at most, and pixels: of a line, of a map with its gap
 NARROW = 48  # below a map narrower than that, number and value stand below each other
 PIXELS = {"scale": None, "axis": None}
 Measures = Mapping[str, Mapping[str, object]]

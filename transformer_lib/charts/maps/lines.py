@@ -31,7 +31,7 @@ def line_panel(size: int, drawn: Drawn = ALL) -> alt.LayerChart:
         align="right", limit=WORDS - 4, **words
     )
     keys = _keys_with_weights(placed, drawn).mark_text(align="left", limit=KEYS, **words)
-    opacity = alt.condition(SINGLED_OUT, alt.value(1), alt.value(0.4))
+    opacity = alt.condition(SINGLED_OUT, alt.value(1), alt.value(0.65))
     layers = [
         _lines(placed),
         queries.encode(x=left, y=pixels(alt.Y, "query_y"), text="query_token:N", opacity=opacity),
