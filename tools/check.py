@@ -113,7 +113,7 @@ PARTS = [
     Part("unit", unit, 12),
     Part("nbval", chapters, 4),
     Part("build", build, 5),
-    Part("pages", pages, 5),
+    Part("pages", pages, 6),
     Part("clean", clean_environments, 2),
 ]
 

@@ -96,7 +96,7 @@ def _scale(log: bool, domain: tuple[float, float] | None = None) -> alt.Scale:
 def _series(channel: type, field: str, names: list, values: list) -> object:
     """Assign `values` to the series in the order in which they appear; the legend sits above the lines."""
     chosen = [values[index % len(values)] for index in range(len(names))]
-    legend = alt.Legend(orient="top", title=None, symbolType="stroke", symbolSize=300, symbolStrokeWidth=2, columns=3)
+    legend = alt.Legend(orient="top", title=None, symbolType="stroke", symbolSize=300, symbolStrokeWidth=2, columns=2)
     return channel(field, type="nominal", scale=alt.Scale(domain=names, range=chosen), legend=legend)
 
 
