@@ -19,6 +19,8 @@ from tools.references import reading_order
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / "_build" / ".jupyter_cache"
+# What Sphinx has read: it does not read a chapter again while the notebook is the same.
+PAGES_READ = ROOT / "_build" / ".doctrees"
 CELL_TIMEOUT = 300
 AT_ONCE = min(4, os.cpu_count() or 1)
 
@@ -37,7 +39,8 @@ def open_cache() -> JupyterCacheAbstract:
     """The cache of executed chapters, emptied when the library has changed since it was filled."""
     mark = CACHE / "library.sha256"
     if not mark.exists() or mark.read_text() != fingerprint():
-        shutil.rmtree(CACHE, ignore_errors=True)
+        for stale in (CACHE, PAGES_READ):
+            shutil.rmtree(stale, ignore_errors=True)
         CACHE.mkdir(parents=True)
         mark.write_text(fingerprint())
     return get_cache(CACHE)
