@@ -38,6 +38,15 @@ def open_figure(browser: Browser, chart: alt.TopLevelMixin, *, width: int = 1280
     return page
 
 
+def opened(browser: Browser, chart: alt.TopLevelMixin) -> Iterator[Page]:
+    """A page for a fixture, which has complained of nothing in the end: `yield from opened(browser, chart)`."""
+    page = open_figure(browser, chart)
+    yield page
+    complaints = page.complaints
+    page.close()
+    assert complaints == []
+
+
 def control(page: Page, name: str) -> Locator:
     """The input that is bound to a signal of the chart."""
     return page.locator(f".vega-bindings [name={name}]")

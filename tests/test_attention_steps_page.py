@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from figure_page import control, open_figure, settle
+from figure_page import control, open_figure, opened, settle
 from test_attention_steps import D_K, D_V, KEY, KEYS, MASK, QUERIES, QUERY, VALUE, make_steps, parameters
 from test_softmax_lab_page import data
 
@@ -23,11 +23,7 @@ OUTPUT, WEIGHTS = scaled_dot_product_attention(*SHIPPED, MASK)
 
 @pytest.fixture(scope="module")
 def page(browser):
-    page = open_figure(browser, CHART)
-    yield page
-    complaints = page.complaints
-    page.close()
-    assert complaints == []
+    yield from opened(browser, CHART)
 
 
 @pytest.fixture(autouse=True)

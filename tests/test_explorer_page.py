@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from figure_page import control, open_figure, settle
+from figure_page import control, open_figure, opened, settle
 from test_charts import HEADS, LAYERS, SOURCE, TARGET, make_example, padded_example
 
 from transformer_lib.charts import attention_explorer, bar_chart, heat_map, house_style, line_chart
@@ -21,11 +21,7 @@ def explorer():
 
 @pytest.fixture
 def page(browser, explorer):
-    page = open_figure(browser, explorer)
-    yield page
-    complaints = page.complaints
-    page.close()
-    assert complaints == []
+    yield from opened(browser, explorer)
 
 
 def cells(page):
@@ -44,7 +40,11 @@ def expected_cells(example, kind, layer, head):
 
 
 def assert_cells(page, example, kind, layer, head):
-    found = cells(page)
+    assert_told(cells(page), example, kind, layer, head)
+
+
+def assert_told(found, example, kind, layer, head):
+    """What cells say of themselves is what the example holds."""
     expected = list(expected_cells(example, kind, layer, head))
     assert len(found) == len(expected)
     for text, (query, key, weight, masked) in zip(found, expected, strict=True):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from figure_page import control, open_figure, settle
+from figure_page import control, open_figure, opened, press, settle
 from test_charts import HEADS, LAYERS, SOURCE, TARGET, make_example
 from test_heads import KINDS, make_grid, make_matrix, numbers
 
@@ -45,25 +45,6 @@ def grid_page(browser, grid):
 @pytest.fixture
 def matrix_page(browser, matrix):
     yield from opened(browser, matrix)
-
-
-def opened(browser, chart):
-    page = open_figure(browser, chart)
-    yield page
-    complaints = page.complaints
-    page.close()
-    assert complaints == []
-
-
-def drawn(page):
-    settle(page)
-
-
-def press(page, name, *keys):
-    control(page, name).focus()
-    for key in keys:
-        page.keyboard.press(key)
-    drawn(page)
 
 
 def chosen(page):
@@ -177,7 +158,7 @@ def test_a_click_on_a_small_map_opens_that_head(grid_page):
     press(grid_page, "kind", "ArrowDown", "ArrowDown")
     press(grid_page, "order", "ArrowDown")
     grid_page.locator("[aria-label^='layer 2, head 3,']").click()
-    drawn(grid_page)
+    settle(grid_page)
     assert chosen(grid_page) == (2, 2, 3)
     assert_map(grid_page, "cross", 1, 2)
     place = in_order(ENTROPY, "cross")[0].index("2.3") + 1
@@ -204,7 +185,7 @@ def test_sliders_open_a_head_as_a_click_does(grid_page):
 def test_a_click_on_a_cell_keeps_its_query(grid_page):
     grid_page.locator("[aria-label^='query dog attends to key small']").click()
     grid_page.mouse.move(1, 1)
-    drawn(grid_page)
+    settle(grid_page)
     assert control(grid_page, "query").input_value() == "3"
     assert "Query “dog” attends most to" in grid_page.inner_text("#figure")
 
@@ -212,7 +193,7 @@ def test_a_click_on_a_cell_keeps_its_query(grid_page):
 def test_another_sentence_brings_its_own_words_and_maps(grid_page):
     before = grid_page.evaluate("view.signal('picture')")
     control(grid_page, "sentence").select_option(label="two and three tokens")
-    drawn(grid_page)
+    settle(grid_page)
     assert len(described(grid_page, "query ")) == 4
     assert grid_page.evaluate("view.signal('picture')") != before
 
@@ -266,7 +247,7 @@ def told(page):
 def test_a_click_on_a_loss_opens_the_head_and_says_what_happens_without_it(matrix_page):
     for kind, layer, head in [("decoder", 1, 2), ("encoder", 0, 1)]:
         matrix_page.locator(f"[aria-label='{sentence(kind, layer, head)}']").click(position={"x": 3, "y": 3})
-        drawn(matrix_page)
+        settle(matrix_page)
         assert chosen(matrix_page) == (KINDS.index(kind), layer + 1, head + 1)
         assert_map(matrix_page, kind, layer, head)
         assert sentence(kind, layer, head) in told(matrix_page)
@@ -280,7 +261,7 @@ def middle(mark):
 def test_a_click_on_the_number_is_a_click_on_its_cell(matrix_page):
     number_of_layer_2 = matrix_page.locator(".cross_losses_group .role-mark.mark-text text").nth(HEADS)
     matrix_page.mouse.click(*middle(number_of_layer_2))
-    drawn(matrix_page)
+    settle(matrix_page)
     assert chosen(matrix_page) == (2, 2, 1)
 
 

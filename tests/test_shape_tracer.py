@@ -10,7 +10,6 @@ import torch
 from PIL import Image
 
 from transformer_lib.charts import TracedTensor, shape_tracer
-from transformer_lib.charts.architecture.block_diagram import TARGETS
 from transformer_lib.charts.architecture.blocks import BLOCKS
 from transformer_lib.charts.architecture.tensor_pictures import (
     HEADING,
@@ -204,9 +203,8 @@ def test_chart_knows_the_block_of_each_step_and_the_first_step_of_each_block():
     traced = [make_traced(block=block) for block in ("source", "encoder", "encoder", "softmax")]
     chart = shape_tracer(traced)
     assert parameters(chart)["blocks"] == ["source", "encoder", "encoder", "softmax"]
-    diagram = chart.to_dict()["concat"][0]
-    rows = diagram["layer"][int(TARGETS.removeprefix(f"{diagram['name']}_layer_"))]["data"]["values"]
-    assert {row["name"]: row["first"] for row in rows} == {"source": 1, "encoder": 2, "softmax": 4}
+    rows = chart.to_dict()["concat"][0]["layer"][-1]["data"]["values"]  # of what takes the clicks
+    assert {row["name"]: row["step"] for row in rows} == {"source": 1, "encoder": 2, "softmax": 4}
 
 
 def test_chart_is_the_same_each_time():

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from figure_page import control, open_figure, settle
+from figure_page import control, open_figure, opened, settle
 from test_explorer_page import axis_labels, cells
 from test_softmax_lab import D_K, KEY, KEYS, MASK, QUERIES, QUERY, SCORES, make_lab
 
@@ -29,11 +29,7 @@ DATA = r"""name => {
 
 @pytest.fixture(scope="module")
 def page(browser):
-    page = open_figure(browser, make_lab())
-    yield page
-    complaints = page.complaints
-    page.close()
-    assert complaints == []
+    yield from opened(browser, make_lab())
 
 
 @pytest.fixture(autouse=True)

@@ -52,7 +52,7 @@ def test_film_stands_at_the_last_moment_of_the_last_layer_and_starts_over():
 
 def test_a_click_on_a_small_map_goes_to_its_moment():
     click = play_controls(training_film(film()))["moment"]["on"][0]
-    assert click == {"events": {"type": "click", "markname": "strip_layer_1_marks"}, "update": "datum.moment"}
+    assert click == {"events": "click", "update": "datum && isValid(datum.moment) ? datum.moment : moment"}
 
 
 def test_each_moment_knows_the_last_loss_before_it():

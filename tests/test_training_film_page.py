@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from figure_page import control, open_figure
+from figure_page import control, open_figure, opened
 from test_charts import LAYERS, SOURCE, TARGET
-from test_explorer_page import axis_labels, drawn, expected_cells
+from test_explorer_page import assert_told, axis_labels, drawn
 from test_training_film import LOSSES, UPDATES, film
 
 from transformer_lib.charts import training_film
@@ -20,11 +20,7 @@ def chart():
 
 @pytest.fixture
 def page(browser, chart):
-    page = open_figure(browser, chart)
-    yield page
-    complaints = page.complaints
-    page.close()
-    assert complaints == []
+    yield from opened(browser, chart)
 
 
 LARGE, SMALL, FRAMES = "heat_0_marks", "strip_layer_0_marks", "strip_layer_1_marks"
@@ -36,16 +32,7 @@ def descriptions(page, marks):
 
 def assert_moment(page, number, kind="cross", layer=LAYERS - 1, head=0):
     """The large map holds the weights of this moment, counted from 1, and the text names its update."""
-    found = descriptions(page, LARGE)
-    expected = list(expected_cells(FILM[number - 1][1], kind, layer, head))
-    assert len(found) == len(expected)
-    for text, (query, key, weight, masked) in zip(found, expected, strict=True):
-        if masked:
-            assert text == f"query {query} may not attend to key {key}"
-        else:
-            start, value = text.rsplit(", ", 1)
-            assert start == f"query {query} attends to key {key}"
-            assert abs(float(value) - weight) <= 0.016 + 0.005
+    assert_told(descriptions(page, LARGE), FILM[number - 1][1], kind, layer, head)
     update, loss = UPDATES[number - 1], LOSSES[number - 1][1]
     assert f"After update {update}, loss {loss:.2f} nats a token." in drawn(page)
 

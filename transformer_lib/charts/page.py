@@ -1,7 +1,6 @@
 """What a figure needs of its page: a description, an export menu, one column where it is narrow, a step that plays."""
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import TypeVar
 
 import altair as alt
@@ -40,13 +39,14 @@ def playing_step(
     label: str,
     start: int = 1,
     milliseconds: int = 1200,
-    clicks: Mapping[str, str] = MappingProxyType({}),
+    by_click: bool = False,
 ) -> Patch:
     """Two controls: a slider for the signal `name`, from 1 to `steps`, and a box that lets it run until the last step.
 
     A film starts still, for every reader, and so for those who prefer reduced motion. The signal is made here and not
     in the specification, whose expressions may use its name all the same. `steps` is at least 1. A film that stands at
-    its end at first, with `start` = `steps`, plays from the beginning. `clicks` are those of `clickable_slider`.
+    its end at first, with `start` = `steps`, plays from the beginning. With `by_click` a click goes to
+    a step too, as in `clickable`.
     """
     if steps < 1:
         raise ValueError(f"a film of {steps} steps, expected at least 1")
@@ -57,36 +57,18 @@ def playing_step(
     }
     again = {"events": {"signal": f"{name}_playing"}, "update": f"{name}_playing && {name} >= {steps} ? 1 : {name}"}
     slider = {"input": "range", "min": 1, "max": steps, "step": 1, "name": f"{label} "}
-    step = {"name": name, "value": start, "bind": slider, "on": [*_on_click(clicks), clock, again]}
+    step = {"name": name, "value": start, "bind": slider, "on": [_on_click(name)] * by_click + [clock, again]}
     # A select or slider of the specification comes first on the page, these two after it.
     return [{"op": "add", "path": "/signals/-", "value": signal} for signal in (step, playing)]
 
 
-def clickable_slider(name: str, first: int, last: int, value: int, *, label: str, clicks: dict[str, str]) -> Patch:
-    """A slider for the signal `name`, which a click sets too: `clicks` gives an expression of `datum` for each view."""
-    slider = {"input": "range", "min": first, "max": last, "step": 1, "name": f"{label} "}
-    return _bound(name, value, slider, _on_click(clicks))
-
-
-def clickable_select(name: str, labels: Sequence[str], value: int, *, label: str, clicks: dict[str, str]) -> Patch:
-    """The like with a select: the signal is the index of one of `labels`."""
-    select = {"input": "select", "options": list(range(len(labels))), "labels": list(labels), "name": f"{label} "}
-    return _bound(name, value, select, _on_click(clicks))
-
-
 def clickable(name: str, value: int, control: dict[str, object]) -> Patch:
     """A control for the signal `name`; a click on any mark whose row has a field of that name sets it to the field."""
-    click = {"events": "click", "update": f"datum && isValid(datum.{name}) ? datum.{name} : {name}"}
-    return _bound(name, value, control, [click])
-
-
-def _bound(name: str, value: int, control: dict[str, object], events: Sequence[dict[str, object]]) -> Patch:
     # In a specification a parameter is bound to an input or set by events, never both.
-    signal = {"name": name, "value": value, "bind": control, "on": list(events)}
+    signal = {"name": name, "value": value, "bind": control, "on": [_on_click(name)]}
     return [{"op": "add", "path": "/signals/-", "value": signal}]
 
 
-def _on_click(clicks: Mapping[str, str]) -> list[dict[str, object]]:
-    return [
-        {"events": {"type": "click", "markname": f"{view}_marks"}, "update": update} for view, update in clicks.items()
-    ]
+def _on_click(name: str) -> dict[str, object]:
+    # By the field and not by the mark: Altair and Vega-Lite rename the marks of a layer in a concatenation.
+    return {"events": "click", "update": f"datum && isValid(datum.{name}) ? datum.{name} : {name}"}

@@ -9,7 +9,6 @@ from .blocks import BLOCKS, HEIGHT, MEMORY, STACKS, WIDTH, Block, arrows
 
 Row = dict[str, object]
 RING = 3.5  # pixels between a block and the line around it
-TARGETS = "figure_one_layer_7"  # what Vega-Lite calls the view that clicks meet, the last layer of the diagram
 
 
 def block_diagram(first: Mapping[str, int]) -> alt.LayerChart:
@@ -86,7 +85,7 @@ def _ring() -> alt.Chart:
 
 def _boxes(first: Mapping[str, int]) -> alt.Chart:
     about = (
-        "datum.title + (datum.first ? ', from step ' + datum.first : '') + (datum.name == current ? ', shown now' : '')"
+        "datum.title + (datum.step ? ', from step ' + datum.step : '') + (datum.name == current ? ', shown now' : '')"
     )
     boxes = _rows(_steps(first)).transform_calculate(about=about).mark_rect(cornerRadius=5, strokeWidth=1.2)
     opacity = alt.condition("datum.name == current", alt.value(0.4), alt.value(0.14))
@@ -96,7 +95,7 @@ def _boxes(first: Mapping[str, int]) -> alt.Chart:
 
 def _targets(first: Mapping[str, int]) -> alt.Chart:
     """On top of box and words, so that a click or a pointer anywhere in a block meets it."""
-    rows = [row for row in _steps(first) if row["first"]]
+    rows = [row for row in _steps(first) if row["step"]]
     tooltip = [alt.Tooltip("title:N", title="block"), alt.Tooltip("section:N", title="section of the paper")]
     targets = _rows(rows).mark_rect(color="transparent", cursor="pointer", aria=False)
     return targets.encode(**BOX, tooltip=tooltip)
@@ -105,4 +104,4 @@ def _targets(first: Mapping[str, int]) -> alt.Chart:
 def _steps(first: Mapping[str, int]) -> list[Row]:
     """The blocks, and the number of the first step that each of them has."""
     look = {block.name: {"title": block.title, "section": block.section, "color": block.color} for block in BLOCKS}
-    return [_box(block) | look[block.name] | {"first": first.get(block.name)} for block in BLOCKS]
+    return [_box(block) | look[block.name] | {"step": first.get(block.name)} for block in BLOCKS]

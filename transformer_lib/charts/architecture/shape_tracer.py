@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from ..page import finished, one_column_below, playing_step
-from .block_diagram import TARGETS, block_diagram
+from .block_diagram import block_diagram
 from .blocks import BY_NAME
 from .tensor_panel import tensor_panel
 from .traced import TracedTensor
@@ -29,6 +29,6 @@ def shape_tracer(traced: Sequence[TracedTensor]) -> alt.ConcatChart:
         alt.param(name="headings", value=headings),
     )
     about = "The blocks of Figure 1 with one of them marked, and the shape and a picture of the tensor that it makes"
-    step = playing_step("step", len(traced), label=f"Step (of {len(traced)})", clicks={TARGETS: "datum.first"})
+    step = playing_step("step", len(traced), label=f"Step (of {len(traced)})", by_click=True)
     chart = chart.properties(padding={"left": 2, "right": 2, "top": 5, "bottom": 5})  # fits the column of a phone
     return finished(chart, about, patch=[*one_column_below(720), *step])

@@ -11,7 +11,6 @@ PER_ROW, SIDE, GAP, LABEL = 5, 40, 7, 15  # small maps a row; pixels, so that a 
 WIDTH = PER_ROW * (SIDE + GAP) - GAP
 FAINTEST = 0.04  # a smaller weight is not to be seen in a map this small
 CHOSEN = "datum.moment == moment"
-FRAMES = "strip_layer_1"  # what Vega-Lite calls the view of the frames, second layer of the strip
 
 
 def strip(updates: Sequence[int], longest: int) -> alt.LayerChart:

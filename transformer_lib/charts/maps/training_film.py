@@ -8,7 +8,7 @@ import altair as alt
 
 from ..examples import AttentionExample
 from ..page import finished, one_column_below, playing_step
-from .film_strip import FRAMES, loss_curve, strip
+from .film_strip import loss_curve, strip
 from .notes import notes
 from .panels import cells, heat_panel
 from .parameters import (
@@ -58,7 +58,7 @@ def training_film(
     chart = chart.resolve_scale(color="independent").add_params(
         *_controls(shown, longest, kind), *data(examples, shown), *derived(), *_of_moments(updates, losses)
     )
-    play = playing_step("moment", len(updates), label="Moment", start=len(updates), clicks={FRAMES: "datum.moment"})
+    play = playing_step("moment", len(updates), label="Moment", start=len(updates), by_click=True)
     return finished(chart, "Attention of one head at moments of a training", patch=one_column_below(720) + play)
 
 
