@@ -8,7 +8,6 @@ from torch import Tensor
 
 from transformer_lib.charts import Silencing
 from transformer_lib.corpus.files import InputError
-from transformer_lib.corpus.tokenizer import word_spans
 from transformer_lib.inspection import Head, silence_heads
 from transformer_lib.run.translator import Translator
 
@@ -38,7 +37,8 @@ def without_heads(
         report(2, 3)
         lost = scores - word_scores(translator, sentence, translation)
     report(3, 3)
-    return Silencing(heads, words(translation), words(other), lost)
+    words = [translator.tokenizer.words(text)[0] for text in (translation, other)]
+    return Silencing(heads, *words, lost)
 
 
 def layers_and_heads(translator: Translator) -> tuple[int, int]:
@@ -50,16 +50,11 @@ def layers_and_heads(translator: Translator) -> tuple[int, int]:
 def word_scores(translator: Translator, sentence: str, translation: str) -> Float[Tensor, " words_and_end"]:
     """Log-probability of each word of a translation, its pieces added up, and last of its end."""
     source, target = translator.encode([sentence, translation], strict=True)
-    config, tokenizer = translator.model.config, translator.tokenizer
+    config = translator.model.config
     written = torch.tensor([*target, config.eos_id], device=translator.device)
     read = torch.tensor([[config.bos_id, *target]], device=translator.device)
     scores = translator.model(translator.source_batch([source]), read)[0].float().log_softmax(-1)
     said = scores.gather(1, written.unsqueeze(1)).squeeze(1)
-    count = len(words(translation))
-    word = torch.tensor([*tokenizer.piece_to_word(translation), count], device=said.device)
-    return said.new_zeros(count + 1).index_add(0, word, said)
-
-
-def words(text: str) -> list[str]:
-    """The words of a text, punctuation apart."""
-    return [text[start:end] for start, end in word_spans(text)]
+    words, word_of_piece = translator.tokenizer.words(translation)
+    word = torch.tensor([*word_of_piece, len(words)], device=said.device)
+    return said.new_zeros(len(words) + 1).index_add(0, word, said)
